@@ -67,11 +67,11 @@ class ProgramCache(Generic[Program]):
         self.only: Program | None = None
         self._lock = threading.Lock()
 
-    def make_ahead(self, states: Sequence[bool] = ()) -> None:
+    def make_ahead(self, states: Sequence[int | None] = ()) -> None:
         """Make the program now if no contents of inputs decide it: for a likely class of shapes if these are dynamic.
 
         It is the only one if all shapes are static. ``states``: for each of the last inputs, which are contents of
-        variables, whether these grow along their first axis.
+        variables, the axis along which it grows, None if that is not known.
         """
         ports = self.model.inputs
         if self.deciding or self.untyped:

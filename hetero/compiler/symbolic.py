@@ -16,6 +16,7 @@ from hetero.core.shape import PartialShape
 from hetero.graph import Constant, Model, Op, Output, Parameter, Result
 from hetero.graph.rt_info import copy_rt_info
 from hetero.ops.checks import has_lengths
+from hetero.ops.movement.movement import Concat
 from hetero.passes import specialize
 
 # Lengths that are likely, of texts and of pictures.
@@ -91,23 +92,40 @@ def give_lengths(model: Model, lengths: Mapping[Symbol, int]) -> None:
                     node.partial_shape = output.partial_shape
 
 
-def likely_shapes(model: Model, states: Sequence[bool] = ()) -> list[tuple[int, ...]]:
+def likely_shapes(model: Model, states: Sequence[int | None] = ()) -> list[tuple[int, ...]]:
     """Return shapes of inputs that are likely to come, as far as a model tells; nothing if it tells no rank of one.
 
-    That is one item, text of a hundred words, and pictures of some hundred pixels. If the last inputs are ``states``,
-    texts grow word by word; True stands for one that does along its first axis.
+    That is one item, text of a hundred words, and pictures of some hundred pixels. A model with caches writes word by
+    word. These are inputs that an output continues, and the last inputs if these are ``states``: for each the axis
+    along which it grows, None if that is not known.
     """
     shapes = []
     ports = model.inputs
-    for port, grows in zip(ports, [None] * (len(ports) - len(states)) + [*states]):
+    caches: dict[int, int | None] = {i: axis for i, port in enumerate(ports) if (axis := _grown_axis(port)) is not None}
+    caches.update(enumerate(states, len(ports) - len(states)))
+    for index, port in enumerate(ports):
         if not port.partial_shape.has_rank:
             return []
-        usual = _PIXELS if len(port.partial_shape) > 3 and not states else _WORDS
-        if states and grows is None:
-            usual = 1
-        lengths = [_WORDS, *[1] * len(port.partial_shape)] if grows else [1, *[usual] * len(port.partial_shape)]
+        axes = range(len(port.partial_shape))
+        if caches:
+            grows = caches.get(index, -1)
+            lengths = [_WORDS if axis == grows or (grows is None and axis) else 1 for axis in axes]
+        else:
+            lengths = [1, *[_PIXELS if len(axes) > 3 else _WORDS] * len(axes)]
         shapes.append(tuple(map(_likely, port.partial_shape, lengths)))
     return shapes
+
+
+def _grown_axis(value: Output) -> int | None:
+    """Return the axis along which an output of the model continues an input, None if there is no such output."""
+    for target in value.get_target_inputs():
+        concat = target.node
+        if isinstance(concat, Concat) and target.index == 0 and value.partial_shape.has_rank:
+            axis = concat.axis % len(value.partial_shape)
+            is_result = any(isinstance(reader.node, Result) for reader in concat.output(0).get_target_inputs())
+            if is_result and value.partial_shape[axis].is_dynamic:
+                return axis
+    return None
 
 
 def _likely(dimension: Dimension, usual: int) -> int:

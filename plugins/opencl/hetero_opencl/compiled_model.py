@@ -65,8 +65,8 @@ class OpenCLCompiledModel(CompiledModel):
         # Variables are unset in the first inference of a request, and set in later ones.
         for are_set in dict.fromkeys((is_set,) * len(self.variables) for is_set in (False, True)):
             stateful = self.programs_for(are_set)
-            grows = [name in self._growing for name in stateful.read]
-            stateful.programs.make_ahead([*grows, *[True] * bool(stateful.chosen)])
+            grown = [0 if name in self._growing else None for name in stateful.read]
+            stateful.programs.make_ahead([*grown, *[0] * bool(stateful.chosen)])
             for built in stateful.programs.last_chain()[-1:]:
                 built.program.plan_ahead(len(stateful.written))
 
