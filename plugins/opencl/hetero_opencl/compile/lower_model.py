@@ -16,6 +16,7 @@ from hetero_opencl.compile.group_convolutions import widen_groups
 from hetero_opencl.compile.launch_merging import merge_launches
 from hetero_opencl.compile.layout_assignment import assign_layouts
 from hetero_opencl.compile.segments import is_container
+from hetero_opencl.compile.shared_heads import share_heads
 from hetero_opencl.kernels import implementations_of
 from hetero_opencl.kernels.common.layout_conversion import conversion_seconds, convert
 from hetero_opencl.lowering.concat_parts import find_concat_parts
@@ -44,6 +45,7 @@ def lower_model(
     align_prelu_slopes(model)  # those of data whose rank was unknown before
     sink_channel_shuffles(model)  # those of values whose shape was unknown before
     widen_groups(model, profile)
+    share_heads(model)
     fuse_elementwise(model, FUSION_RULES)
     return lower_fused(model, profile, constants, tuning, is_profiled, failed, guards)
 
