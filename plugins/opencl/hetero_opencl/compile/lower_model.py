@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -84,7 +85,9 @@ def lower_fused(
     layouts = {value: choice.signature.output for node, choice in chosen.items() for value in node.outputs()}
     parts = find_concat_parts(operations, chosen, profile.base_alignment)
     report = LoweringReport(choices=choices, chosen=chosen)
-    with ThreadPoolExecutor(1) as executor:
+    with contextlib.ExitStack() as stack:
+        executor = ThreadPoolExecutor(1)
+        stack.callback(executor.shutdown, wait=False)  # kernels are built while it uploads the last constants
         lowering = Lowering(profile, constants, layouts, parts, convert, report, executor)
         for operation in operations:
             if guards is not None:
