@@ -121,7 +121,7 @@ def _grown_axis(value: Output) -> int | None:
     for target in value.get_target_inputs():
         concat = target.node
         if isinstance(concat, Concat) and target.index == 0 and value.partial_shape.has_rank:
-            axis = concat.axis % len(value.partial_shape)
+            axis: int = concat.axis % len(value.partial_shape)
             is_result = any(isinstance(reader.node, Result) for reader in concat.output(0).get_target_inputs())
             if is_result and value.partial_shape[axis].is_dynamic:
                 return axis

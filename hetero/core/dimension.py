@@ -25,7 +25,8 @@ class Dimension:
     """The length of one axis: an interval ``min..max`` of integers, where ``max`` may be unbounded.
 
     ``Dimension()`` and ``Dimension(-1)`` are unknown, ``Dimension(3)`` is static, ``Dimension(1, 8)`` and
-    ``Dimension("1..8")`` are bounded. Immutable but for the symbol; the operators are interval arithmetic.
+    ``Dimension("1..8")`` are bounded, ``Dimension("batch")`` and ``Dimension("batch=1..8")`` have a name. Immutable but
+    for the symbol; the operators are interval arithmetic.
 
     Each unknown dimension of a Parameter has its own ``symbol``. An operation that passes a dimension of an input on to
     its output keeps the symbol, which states that both lengths are equal, so shape inference can cancel unknown
@@ -48,7 +49,9 @@ class Dimension:
         minimum, maximum = min_dimension if given is None else given, max_dimension
         low: Any
         high: Any
+        name = ""
         if isinstance(minimum, _TEXT):
+            name, minimum = _split_name(minimum)
             low, high = _parse_dimension(minimum)
         elif isinstance(minimum, Length) and (maximum is None or minimum == maximum):
             low = high = minimum
@@ -64,7 +67,7 @@ class Dimension:
         if low < 0 or (high is not None and high < low):
             raise GraphError(f"a dimension cannot be {low}..{high}; use -1, a length or a range of lengths")
         self._min, self._max = low, high
-        self.symbol: Symbol | None = None
+        self.symbol: Symbol | None = Symbol(name) if name and low != high else None
 
     @classmethod
     def of(cls, value: DimensionLike) -> Dimension:
@@ -279,6 +282,14 @@ def _apply(operation: Callable[[int, int], int], a: int | None, b: int | None) -
     return None if a is None or b is None else operation(a, b)
 
 
+def _split_name(text: str) -> tuple[str, str]:
+    """Return the name of a dimension, "" if it has none, and the text of its lengths: "batch=1..8" has both."""
+    name, separator, lengths = (part.strip() for part in text.partition("="))
+    if not re.fullmatch(r"[^\W\d][\w.:/-]*", name) or (separator and not lengths):
+        return "", text
+    return name, lengths if separator else "?"
+
+
 def _parse_dimension(text: str) -> tuple[int, int | None]:
     text = text.strip()
     if not text:
@@ -290,7 +301,7 @@ def _parse_dimension(text: str) -> tuple[int, int | None]:
         return _parse_length(match[1] or "0"), _parse_length(match[2]) if match[2] else None
     if text.isdigit():
         return _parse_length(text), _parse_length(text)
-    raise GraphError(f"'{text}' is not a dimension: write a length, ?, or a range such as 1..8")
+    raise GraphError(f"'{text}' is not a dimension: write a length, ?, a range such as 1..8, or a name")
 
 
 def _parse_length(text: str) -> int:

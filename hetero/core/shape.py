@@ -174,6 +174,12 @@ class PartialShape:
             return self
         return PartialShape([d.with_symbol(Symbol(d.name)) for d in self])
 
+    def with_names(self, names: Sequence[str]) -> PartialShape:
+        """Return the same shape with these names of unknown lengths, "" for none; of another rank the shape itself."""
+        if not self.has_rank or len(names) != len(self):
+            return self
+        return PartialShape([d.with_symbol(Symbol(name) if name else None) for d, name in zip(self, names)])
+
     def without_symbols(self) -> PartialShape:
         """Return the same shape without symbols, for a value whose lengths may differ from those of its source."""
         return self if self.is_static or not self.has_rank else PartialShape([d.with_symbol(None) for d in self])

@@ -1,4 +1,4 @@
-"""A decoder like Llama with random weights, of hetero's operations. Its caches grow: variables, or inputs and outputs."""
+"""A decoder like Llama with random weights, of hetero's operations. Caches are variables, or inputs and outputs."""
 
 from __future__ import annotations
 

@@ -80,7 +80,10 @@ def test_broadcast(a, b, expected):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Dimension("many"), "'many' is not a dimension: write a length, \\?, or a range such as 1..8"),
+        (
+            lambda: Dimension("ma ny"),
+            "'ma ny' is not a dimension: write a length, \\?, a range such as 1..8, or a name",
+        ),
         (lambda: Dimension(-3), "a dimension cannot be -3"),
         (lambda: Dimension(4, 2), "a dimension cannot be 4..2"),
         (lambda: Dimension("9223372036854775808"), "cannot be 9223372036854775808; the largest is"),

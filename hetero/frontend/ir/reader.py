@@ -12,7 +12,7 @@ from hetero.core.types import Type
 from hetero.frontend.ir.attributes import AttributeReader
 from hetero.frontend.ir.bodies import read_bodies
 from hetero.frontend.ir.runtime_info import read_model_info, read_rt_info
-from hetero.frontend.ir.spelling import operation_name, split_names
+from hetero.frontend.ir.spelling import DIMENSION_NAMES, NO_NAME, operation_name, split_names
 from hetero.frontend.ir.weights import decode
 from hetero.graph import Constant, Model, Node, Op, Output, Parameter, Result, get_layout
 from hetero.ops.control_flow.bodies import MultiSubGraphOp
@@ -170,7 +170,12 @@ class _GraphReader:
                 cls, layer, inputs, {name: (reader.read(), reader.node) for name, reader in bodies.items()}
             )
         _check_output_count(cls, layer, inputs, texts)
-        return cls.of(inputs, AttributeReader(texts))
+        names = split_names(texts.pop(DIMENSION_NAMES, ""))
+        node = cls.of(inputs, AttributeReader(texts))
+        if isinstance(node, Parameter) and names:
+            node.partial_shape = node.partial_shape.with_names(["" if name == NO_NAME else name for name in names])
+            node.infer()
+        return node
 
     def _constant(self, texts: dict[str, str]) -> Constant:
         missing = {"element_type", "shape", "offset", "size"} - texts.keys()

@@ -38,6 +38,9 @@ def value_type(proto: TypeProto) -> tuple[ElementType, PartialShape]:
     raise FrontendError(f"a value of {kind or 'no type'} is not supported")
 
 
+_NO_NAMES = ("", "?", "-1", "None", "none", "unk", "unknown", "dynamic", "dyn")
+
+
 def _shape(tensor_type: TypeProto.Tensor) -> PartialShape:
     if not tensor_type.HasField("shape"):
         return PartialShape.dynamic()
@@ -45,11 +48,14 @@ def _shape(tensor_type: TypeProto.Tensor) -> PartialShape:
 
 
 def _dimension(proto: TensorShapeProto.Dimension) -> Dimension:
-    """Return a dimension, which is dynamic if it has a name, no value or a negative value."""
+    """Return a dimension, which is dynamic if it has a name, no value or a negative value.
+
+    Exporters write the same word for all lengths that they do not know.
+    """
     if proto.HasField("dim_value"):
         return Dimension(max(proto.dim_value, -1))
     name = proto.dim_param
-    return Dimension().with_symbol(Symbol(name) if isinstance(name, str) and name else None)
+    return Dimension().with_symbol(Symbol(name) if isinstance(name, str) and name not in _NO_NAMES else None)
 
 
 def narrow_shape(inferred: PartialShape, declared: TypeProto, has_dynamic_inputs: bool) -> PartialShape:

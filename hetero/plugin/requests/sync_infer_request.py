@@ -54,6 +54,7 @@ class SyncInferRequest(ABC):
         self._input_tensors: tuple[Tensor, ...] | None = None
         self._output_tensors: tuple[Tensor, ...] | None = None
         self._inputs = frozenset(compiled_model.inputs)
+        self._named_lengths = _named_lengths(compiled_model.inputs)
         self._batches: dict[Output, list[Tensor]] = {}
         self.cancelled = False
         #: The time of each stage of the last profiled or traced inference.
@@ -265,12 +266,25 @@ class SyncInferRequest(ABC):
         return tuple([tensors[port] if port in tensors else self.get_tensor(port) for port in ports])
 
     def check_inputs(self) -> None:
-        """Join the batches. Raise TensorError if an input tensor does not fit its port."""
+        """Join the batches. Raise TensorError if an input does not fit its port, or lengths of one name differ."""
         if self._batches:
             self._join_batches()
         for port, tensor in zip(self.compiled_model.inputs, self.input_tensors()):
             if not port.is_as_before(tensor):
                 check_tensor(port, tensor)
+        for name, places in self._named_lengths.items():
+            self._check_same_length(name, places)
+
+    def _check_same_length(self, name: str, places: Sequence[tuple[int, int]]) -> None:
+        tensors, (first, axis) = self.input_tensors(), places[0]
+        length = tensors[first].lengths[axis]
+        for index, other_axis in places[1:]:
+            if tensors[index].lengths[other_axis] != length:
+                ports = self.compiled_model.inputs
+                raise TensorError(
+                    f"'{name}' is one length, but it is {length} in dimension {axis} of '{port_name(ports[first])}' "
+                    f"and {tensors[index].lengths[other_axis]} in dimension {other_axis} of '{port_name(ports[index])}'"
+                )
 
     def takes(self, tensor: RemoteTensor) -> bool:
         """Return whether the device can use a remote tensor without a copy, as its context is the compiled model's."""
@@ -312,6 +326,16 @@ class SyncInferRequest(ABC):
 
 # Default implementations of the optional stages.
 _NOTHING_TO_DO = (SyncInferRequest.preprocess, SyncInferRequest.wait, SyncInferRequest.postprocess)
+
+
+def _named_lengths(ports: Sequence[Output]) -> dict[str, list[tuple[int, int]]]:
+    """Return the names that several dimensions of inputs have, with the numbers of the inputs and the axes."""
+    places: dict[str, list[tuple[int, int]]] = {}
+    for index, port in enumerate(ports):
+        for axis, dimension in enumerate(port.partial_shape if port.partial_shape.has_rank else ()):
+            if dimension.is_dynamic and dimension.name:
+                places.setdefault(dimension.name, []).append((index, axis))
+    return {name: found for name, found in places.items() if len(found) > 1}
 
 
 def smallest_tensor(port: Output) -> Tensor:

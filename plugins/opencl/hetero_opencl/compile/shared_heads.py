@@ -1,7 +1,7 @@
 """Attention in groups: several heads of queries share a head of keys and values, without copies of these.
 
-Ainslie et al., GQA: Training Generalized Multi-Query Transformer Models, 2023. Exporters repeat keys and values for each
-head of a group: Unsqueeze, Broadcast and Reshape.
+Ainslie et al., GQA: Training Generalized Multi-Query Transformer Models, 2023. Exporters repeat keys and values for
+each head of a group: Unsqueeze, Broadcast and Reshape.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.lengths.length import Length
-from hetero.graph import Model, Node, Output
+from hetero.graph import Model, Output
 from hetero.passes.matching.rewriting import replace, rewrite_each
 
 
 def share_heads(model: Model) -> bool:
-    """Let attention broadcast keys and values that are repeated for the heads of a group. Requires: shapes are static."""
+    """Let attention broadcast keys and values that are repeated for heads of a group. Requires: shapes are static."""
     return rewrite_each(model, (ops.ScaledDotProductAttention, ops.SoftmaxAttention), _share)
 
 
-def _share(attention: Node) -> bool:
+def _share(attention: ops.ScaledDotProductAttention) -> bool:
     query, key, value, *others = attention.input_values()
     own_key, own_value = _before_repetition(key), _before_repetition(value)
     if own_key is None or own_value is None or own_key.shape[1] != own_value.shape[1] or len(query.shape) != 4:

@@ -14,8 +14,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.graph import Constant, Model, Node, Output, Parameter, Result, constant_array
-from hetero.graph.rt_info import copy_rt_info
+from hetero.graph import Constant, Model, Node, Output, Parameter, Result, constant_array, copy_rt_info
 from hetero.ops.control_flow.variables import AssignV3, ReadValue, ReadValueV3, VariableOp
 from hetero_opencl.kernels.movement.concatenation import Append
 from hetero_opencl.kernels.movement.items import ChooseItems
@@ -49,16 +48,12 @@ def find_growing(model: Model) -> dict[str, Growth]:
     found = {}
     for variable in model.variables:
         same = [n for n in order if isinstance(n, VariableOp) and n.variable_id == variable.info.variable_id]
-        reads, assigns = _split(same)
+        assigns: list[VariableOp] = [node for node in same if isinstance(node, AssignV3)]
+        reads = [node for node in same if node not in assigns]
         if len(reads) == len(assigns) == 1 and (growth := _growth(model, reads[0], assigns[0])):
             found[variable.info.variable_id] = growth
     beams = {growth.beams for growth in found.values()} - {None}
     return found if len(beams) < 2 else {name: growth for name, growth in found.items() if growth.beams is None}
-
-
-def _split(nodes: Sequence[VariableOp]) -> tuple[list[VariableOp], list[VariableOp]]:
-    assigns = [node for node in nodes if isinstance(node, AssignV3)]
-    return [node for node in nodes if node not in assigns], assigns
 
 
 def _growth(model: Model, read: VariableOp, assign: VariableOp) -> Growth | None:

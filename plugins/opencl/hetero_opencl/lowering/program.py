@@ -59,11 +59,9 @@ class KernelProgram:
     def __post_init__(self) -> None:
         #: The lengths of the symbols in the inference that began last.
         self.lengths: tuple[int, ...] = ()
-        # By the bound buffers, and whether sizes are those of other lengths than the shape at hand has: the numbers that
+        # By the bound buffers, and whether sizes are of other lengths than those of the shape at hand: the numbers that
         # a plan is for, the bytes that are the same for all, and the plan.
-        self._plans: dict[
-            tuple[frozenset[Buffer], bool], list[tuple[Sequence[int], int, MemoryPlan[Buffer]]]
-        ] = {}
+        self._plans: dict[tuple[frozenset[Buffer], bool], list[tuple[Sequence[int], int, MemoryPlan[Buffer]]]] = {}
         # By the bound buffers: a plan without the parts, their slots, and the plan with them.
         self._with_parts: dict[
             frozenset[Buffer], tuple[MemoryPlan[Buffer], dict[Buffer, Slot], MemoryPlan[Buffer]]
@@ -127,7 +125,8 @@ class KernelProgram:
         self, bound: frozenset[Buffer], lengths: tuple[int, ...], values: Sequence[int]
     ) -> MemoryPlan[Buffer]:
         """Return the plan of the buffers that are no parts."""
-        own = {} if self.varying is None or not values else self.varying.byte_sizes
+        varying = self.varying if values else None
+        own = varying.byte_sizes if varying else {}
         own = {buffer: index for buffer, index in own.items() if buffer in self._lifetimes and buffer not in bound}
         plans = self._plans.setdefault((bound, bool(own)), [])
         for most, fixed, plan in plans:
@@ -136,7 +135,7 @@ class KernelProgram:
         lifetimes = {buffer: life for buffer, life in self._lifetimes.items() if buffer not in bound}
         fixed = sum(life.byte_size for buffer, life in lifetimes.items() if buffer not in own)
         for digits in (1, 3, 64):  # first the next power of two, as many lengths grow
-            most = self.varying.evaluate([_rounded_up(length, digits) for length in lengths]) if own else ()
+            most = varying.evaluate([_rounded_up(length, digits) for length in lengths]) if varying and own else ()
             if _has_room(most, values, own.values(), fixed):
                 break
         for buffer, index in own.items():

@@ -1,7 +1,7 @@
 """Attention, LinearAttention and CacheUpdate.
 
 Attention is one kernel on processors, without the score matrix in memory. Otherwise it is two matrix products with a
-softmax of each row of scores between them. Transposes of queries, keys and values may be its prologue: kernels then read
+softmax of each row of scores between them. Moves of queries, keys and values may be its prologue: then kernels read
 these where they are.
 """
 
@@ -136,13 +136,24 @@ def _attention_of_scores(lowering: Lowering, node: ops.ScaledDotProductAttention
         scores, part = lowering.scratch(math.prod(scored) * rows * keys, wide.size), RowRange(first, queries)
         if is_vector:
             batched_gemm(
-                lowering, Factors(looked_at, depth, 1), asking, scores, (keys, 1, depth), (key.batch, query.batch),
+                lowering,
+                Factors(looked_at, depth, 1),
+                asking,
+                scores,
+                (keys, 1, depth),
+                (key.batch, query.batch),
                 types=ProductTypes(kind, kind, wide),
             )
         else:
             batched_gemm(
-                lowering, Factors(asking, depth, 1), looked_at, scores, (rows, keys, depth), (query.batch, key.batch),
-                types=ProductTypes(kind, kind, wide), left_part=part,
+                lowering,
+                Factors(asking, depth, 1),
+                looked_at,
+                scores,
+                (rows, keys, depth),
+                (query.batch, key.batch),
+                types=ProductTypes(kind, kind, wide),
+                left_part=part,
             )
         batch, weights = _weights(lowering, node, scores, scored, first, rows)
         batched_gemm(
@@ -219,9 +230,7 @@ def _is_one_kernel(node: ops.ScaledDotProductAttention) -> bool:
     """Return whether the kernels of processors compute it: they have rows of queries and values in registers."""
     query, width = node.input_value(0), node.get_input_shape(2)[-1]
     queries, depth = query.shape[-2:]
-    return (
-        query.element_type is not Type.f64 and queries > 0 and 0 < depth <= _MOST_WIDTH and 0 < width <= _MOST_WIDTH
-    )
+    return query.element_type is not Type.f64 and queries > 0 and 0 < depth <= _MOST_WIDTH and 0 < width <= _MOST_WIDTH
 
 
 def _attention_of_tiles(lowering: Lowering, node: ops.ScaledDotProductAttention) -> None:

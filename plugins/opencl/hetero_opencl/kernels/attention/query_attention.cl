@@ -2,8 +2,8 @@
 // macros and parameters it has.
 //
 // A work-item computes one query of one head. Vectors lie along the elements of a query, a key and a value, which are
-// read once, where they are. The global size is (queries, batch), the local size (1, 1). The kernel reads up to 60 bytes
-// past the end of a row of the mask and of the values.
+// read once, where they are. The global size is (queries, batch), the local size (1, 1). The kernel reads up to 60
+// bytes past the end of a row of the mask and of the values.
 #define BLOCKS ((DEPTH) / 16)
 #define PARTS (((WIDTH) + 15) / 16)
 

@@ -12,7 +12,7 @@ from hetero_opencl.lowering.lowering import Lowering
 
 
 class ChooseItems(Op):
-    """Row i of ``rows [L, N, …]`` with the items ``items[i] [R, N]`` in place of 0 … N - 1; those from R on as they are.
+    """Row i of ``rows [L, N, …]`` with the items ``items[i] [R, N]`` in place of 0 … N - 1; those from R on unchanged.
 
     So a decoder's beams change places without a copy of their caches. ``items`` are i32.
     """
@@ -37,5 +37,9 @@ def copy_items(lowering: Lowering, node: ChooseItems, target: Buffer) -> None:
     word = widest_word(length)
     text = source("choose_items", WORD=WORDS[word])
     lowering.launch_flat(
-        text, "choose_items", [rows, items, target], math.prod(node.shape) * size // word, [count, batch, length // word]
+        text,
+        "choose_items",
+        [rows, items, target],
+        math.prod(node.shape) * size // word,
+        [count, batch, length // word],
     )
