@@ -113,7 +113,9 @@ def _plan(steps: Sequence[PrimitiveStep]) -> tuple[dict[Buffer, int], int]:
 class Constants:
     """The values of constants by array and layout, shared by the programs that use them at the same time."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_bytes: int) -> None:
+        """``most_bytes``: of all constants together, from which on ``is_full``."""
+        self._most_bytes = most_bytes
         # A program keeps its values, and a value the array that it was made from, so that its address stays its own.
         self._values: WeakValueDictionary[tuple[Any, ...], Value] = WeakValueDictionary()
         self._derived: dict[tuple[Any, ...], tuple[np.ndarray, Any]] = {}
@@ -135,6 +137,10 @@ class Constants:
             if value is None:
                 value = self._values[key] = _converted(array, source, target)
             return value
+
+    def is_full(self) -> bool:
+        """Return whether programs should be dropped, as all constants together take too much memory."""
+        return self.byte_size > self._most_bytes
 
     @property
     def byte_size(self) -> int:
