@@ -85,11 +85,15 @@ class VaryingModel:
         """Give all values the shapes for these lengths of the symbols, and constants their contents."""
         values = self._evaluate(lengths)
 
-        def numbers(places: Sequence[tuple[bool, int]]) -> list[int]:
-            return [values[number] if varies else number for varies, number in places]
+        def numbers(places: Sequence[tuple[bool, int]]) -> tuple[int, ...]:
+            return tuple([values[number] if varies else number for varies, number in places])
 
+        shapes: dict[tuple[int, ...], PartialShape] = {}  # few are different
         for output, places in self._shapes:
-            output.partial_shape = PartialShape(numbers(places))
+            shape = numbers(places)
+            if shape not in shapes:
+                shapes[shape] = PartialShape(shape)
+            output.partial_shape = shapes[shape]
             if isinstance(output.node, Parameter):
                 output.node.partial_shape = output.partial_shape
         for node, stand_ins in self._sources:

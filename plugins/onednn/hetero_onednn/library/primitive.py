@@ -82,7 +82,11 @@ class Attributes:
     @property
     def key(self) -> tuple[Any, ...]:
         """Equal for equal attributes; 0 and -0 are not equal."""
-        return *((str(op), operand) for op, operand in self._post_ops), self._quantization
+        post_ops = (
+            (op.algorithm, str(op.alpha), str(op.beta)) if isinstance(op, EltwiseOp) else (op, operand)
+            for op, operand in self._post_ops
+        )
+        return *post_ops, self._quantization
 
     def made(self) -> Handle:
         """Return them as an object of the library. Scratchpads are the caller's."""
@@ -269,7 +273,12 @@ def extended(shape: Sequence[int]) -> tuple[int, ...]:
 
 def plain(shape: Sequence[int], data_type: DataType) -> Descriptor:
     """Return the descriptor of dense row-major elements."""
-    shape = extended(shape)
+    return _row_major(extended(shape), data_type)
+
+
+# Layers are alike, and descriptors do not change: equal ones are one, so that what is known of it is found out once.
+@lru_cache(MAX_KNOWN)
+def _row_major(shape: tuple[int, ...], data_type: DataType) -> Descriptor:
     steps = [1]
     for length in reversed(shape[1:]):
         steps.append(steps[-1] * max(1, length))
@@ -290,7 +299,6 @@ def strided(shape: Sequence[int], data_type: DataType, steps: Sequence[int]) -> 
     return _with_strides(tuple(shape), data_type, tuple(steps))
 
 
-# Layers are alike, and descriptors do not change: equal ones are one, so that what is known of it is found out once.
 @lru_cache(MAX_KNOWN)
 def _with_strides(shape: tuple[int, ...], data_type: DataType, steps: tuple[int, ...]) -> Descriptor:
     return Descriptor(create("memory_desc_create_with_strides", len(shape), dims(shape), data_type, dims(steps)))
