@@ -20,7 +20,7 @@ import numpy as np
 PROMPT, WORDS, ROUNDS = 32, 256, 3
 # After how many words memory is measured, and from which on words count as steady.
 EARLY = 64
-ENGINES = ("openvino", "GPU", "CPU", "HETERO:GPU,TEMPLATE", "TEMPLATE")
+ENGINES = ("openvino", "GPU", "CPU", "HETERO:GPU,TEMPLATE", "HETERO:ONEDNN,TEMPLATE", "TEMPLATE")
 
 
 def compare() -> Iterator[list[str]]:
@@ -69,7 +69,7 @@ def measure(engine: str) -> dict[str, Any]:
     else:
         from hetero import Core
 
-        if engine.startswith("HETERO"):
+        if engine.startswith("HETERO:GPU"):
             _cut_in_the_middle(model, engine.partition(":")[2].split(","))
         compiled = Core().compile_model(model, engine)
     seconds: list[float] = []
