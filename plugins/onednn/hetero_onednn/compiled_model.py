@@ -19,11 +19,11 @@ from hetero.passes import with_folded_weights
 from hetero.passes.bounds.value_bounds import is_ordinary
 from hetero.plugin import CompiledModel, ExecutedStep, PreparedModel, Section, make_runtime_model, model_sections
 from hetero.system.errors import UnsupportedValueError
-from hetero_onednn.fake_quantize import QUANTIZES
 from hetero_onednn.infer_request import OneDnnInferRequest
 from hetero_onednn.keep_nan import loses_nan
 from hetero_onednn.library.api import DataType, computes_in_bf16
 from hetero_onednn.lower_model import lower_model
+from hetero_onednn.passes.fake_quantize import QUANTIZES
 from hetero_onednn.program import Constants, PrimitiveProgram
 from hetero_onednn.shape_arithmetic import shape_parameters
 from hetero_onednn.shape_programs import ShapePrograms

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from hetero.graph import Model, is_terminal
 from hetero.plugin import ExecutedStep, make_runtime_model
-from hetero.plugin.runtime_model import ExecutionTimes
+from hetero.plugin.requests.profiling import ExecutionTimes
 from hetero_onednn.program import PrimitiveProgram
 from hetero_onednn.varying_model import VaryingModel
 

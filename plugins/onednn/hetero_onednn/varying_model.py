@@ -63,7 +63,9 @@ class VaryingModel:
             if any(isinstance(length, Length) for length in output.shape)
         ]
         self._numbers = {
-            node: self._places(node.numbers.reshape(-1)) for node, _ in self._sources if isinstance(node, KnownLengths)
+            node: self._places(node.numbers.reshape(-1).tolist())
+            for node, _ in self._sources
+            if isinstance(node, KnownLengths)
         }
         self._evaluate = length_function(self._symbols, list(self._expressions))
         for _, stand_ins in self._sources:

@@ -5,9 +5,8 @@ import threading
 import numpy as np
 import pytest
 from hetero_onednn import compiled_model, shape_programs
-from hetero_onednn.library.api import FORWARD_INFERENCE, Eltwise
+from hetero_onednn.library.api import FORWARD_INFERENCE, DataType, Eltwise
 from hetero_onednn.library.primitive import Attributes, EltwiseOp, describe, plain
-from hetero_onednn.library.api import DataType
 from hetero_onednn.library.threads import OneThread
 
 from hetero import Core, Model, Parameter, PartialShape, Type, ops

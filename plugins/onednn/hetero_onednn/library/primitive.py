@@ -65,7 +65,7 @@ class _OwnAttributes(Handle):
 
 
 class Attributes:
-    """What dnnl_primitive_attr_t says: post-ops, with the descriptors of their operands, and how integers are scaled."""
+    """What dnnl_primitive_attr_t says: post-ops, with the descriptors of their operands, and scales of integers."""
 
     def __init__(self, post_ops: Sequence[tuple[PostOp, Descriptor | None]] = ()) -> None:
         # Operands by their descriptors alone, so that equal attributes have equal keys.
