@@ -128,6 +128,17 @@ def test_lengths_as_contents(lowered):
     assert len(lowered) - before <= 2  # the typical lengths of rows and columns are equal, which these are not
 
 
+def test_lengths_of_which_nan_follows():
+    x = Parameter(Type.f32, [4, -1])
+    width = ops.Convert(ops.Gather(ops.ShapeOf(x), np.int64(1), np.int64(0)), "f32")
+    model = Model([ops.Maximum(x, ops.Log(ops.Subtract(width, np.float32(10))))], [x])
+    compiled = CORE.compile_model(model, "ONEDNN")
+    for columns in (12, 8, 15, 9, 13):
+        array = rng.standard_normal((4, columns)).astype(np.float32)
+        expected = np.maximum(array, np.log(columns - 10) if columns > 10 else np.nan)
+        np.testing.assert_allclose(compiled(array)[0], expected, rtol=1e-5)
+
+
 def test_the_runtime_model_has_the_shapes_of_the_last_inference():
     x = Parameter(Type.f32, [-1, 8])
     compiled = CORE.compile_model(Model([ops.Softmax(x, 1)], [x]), "ONEDNN")
