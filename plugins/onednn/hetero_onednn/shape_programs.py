@@ -9,6 +9,8 @@ from collections.abc import Callable
 from hetero.graph import Model, is_terminal
 from hetero.plugin import ExecutedStep, make_runtime_model
 from hetero.plugin.requests.profiling import ExecutionTimes
+from hetero.system.garbage_collection import rarer_collections
+from hetero.system.tracing import span
 from hetero_onednn.program import PrimitiveProgram
 from hetero_onednn.varying_model import VaryingModel
 
@@ -41,9 +43,10 @@ class ShapePrograms:
         with self._lock:
             program = self._programs.get(lengths)
             if program is None:
-                if self._varying is not None:
-                    self._varying.give(lengths)
-                program = self._programs[lengths] = self._lower(self._model)
+                with span("make primitives", self._model.friendly_name), rarer_collections():
+                    if self._varying is not None:
+                        self._varying.give(lengths)
+                    program = self._programs[lengths] = self._lower(self._model)
                 while len(self._programs) > 1 and (len(self._programs) > MAX_SHAPES or self._is_full()):
                     self._programs.popitem(last=False)
             self._programs.move_to_end(lengths)
