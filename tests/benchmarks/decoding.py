@@ -24,7 +24,7 @@ EARLY = 64
 # The engines of each task. ONNX has no variables.
 OURS = ("GPU", "CPU", "HETERO:GPU,TEMPLATE")
 TASKS = {
-    "variables": ("openvino", *OURS, "TEMPLATE"),
+    "variables": ("openvino", *OURS, "HETERO:ONEDNN,TEMPLATE", "TEMPLATE"),
     "beams": ("openvino", *OURS),
     "past": ("openvino", "onnxruntime", "GPU", "CPU"),
 }
@@ -130,7 +130,7 @@ def _onnxruntime(model: Any, engine: str, task: str) -> Run:
 def _hetero(model: Any, engine: str, task: str) -> Run:
     from hetero import Core
 
-    if engine.startswith("HETERO"):
+    if engine.startswith("HETERO:GPU"):
         _cut_in_the_middle(model, engine.partition(":")[2].split(","))
     return _run_of(Core().compile_model(model, engine).create_infer_request(), task)
 

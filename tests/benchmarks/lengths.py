@@ -23,7 +23,7 @@ import numpy as np
 from tests import zoo
 
 REQUESTS, ROUNDS = 40, 3
-ENGINES = ("openvino", "onnxruntime", "GPU", "GPU, empty", "CPU")
+ENGINES = ("openvino", "onnxruntime", "GPU", "GPU, empty", "HETERO:ONEDNN,TEMPLATE", "CPU")
 Feeds = Mapping[str, np.ndarray]
 
 
@@ -70,7 +70,7 @@ def compare() -> Iterator[list[str]]:
 
 
 def _run(engine: str, task: str, seed: int, caches: Path) -> dict[str, float]:
-    command = [sys.executable, "-m", __name__, engine.partition(",")[0], task, str(seed)]
+    command = [sys.executable, "-m", __name__, engine.removesuffix(", empty"), task, str(seed)]
     folders = {"XDG_CACHE_HOME": str(caches), "POCL_CACHE_DIR": str(caches / "pocl")}
     output = subprocess.run(command, env={**os.environ, **folders}, stdout=subprocess.PIPE, check=True, text=True)
     return json.loads(output.stdout.splitlines()[-1])
@@ -87,7 +87,7 @@ def _lines(task: str, found: Mapping[str, list[dict[str, float]]]) -> Iterator[s
             least = min(peer[key] for peer in peers)
             parts.append(f"{key} {values[key] * scale:8.2f} {unit} {values[key] / least:5.2f} x")
         programs = f", {values['programs']:.0f} programs" if "programs" in values else ""
-        yield f"{REQUESTS} {task:8} {engine:12} {'   '.join(parts)} (compile {values['compile']:.2f} s{programs})"
+        yield f"{REQUESTS} {task:8} {engine:22} {'   '.join(parts)} (compile {values['compile']:.2f} s{programs})"
 
 
 def measure(engine: str, task: str, seed: int) -> dict[str, float]:

@@ -239,9 +239,21 @@ def least(length: AnyLength) -> int:
     """
     if not isinstance(length, Length):
         return length
+    return max(1, min(about(length), int(_bounds(length)[0])))
+
+
+def most(length: AnyLength) -> float:
+    """Return a number that the length is not more than for all shapes of its bucket, infinity if none is known."""
+    if not isinstance(length, Length):
+        return length
+    about(length)
+    return _bounds(length)[1]
+
+
+def _bounds(length: Length) -> tuple[float, float]:
+    """Return the bounds of the length for the shapes of its bucket."""
     hints = length.guards.hints
-    ranges = {symbol: lengths_in(bucket(hints[symbol])) for symbol in length.expression.symbols()}
-    return max(1, min(about(length), int(length.expression.bounds(ranges)[0])))
+    return length.expression.bounds({s: lengths_in(bucket(hints[s])) for s in length.expression.symbols()})
 
 
 # For the shape at hand.

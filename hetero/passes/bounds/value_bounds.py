@@ -15,6 +15,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.dimension import Dimension
+from hetero.core.lengths.length import most
 from hetero.core.types import Type
 from hetero.graph import Constant, Model, Node, Output, Parameter, constant_array
 from hetero.ops.control_flow.bodies import MergedInputDescription, MultiSubGraphOp
@@ -260,9 +261,9 @@ def _sums_of_columns(matrix: np.ndarray) -> float:
     return _magnitude(np.abs(_numbers(matrix)).sum(-2 if matrix.ndim > 1 else -1))
 
 
-def _length(dimension: Dimension) -> int:
+def _length(dimension: Dimension) -> float:
     """Return the largest length of a dimension."""
-    return _LONGEST if dimension.max_length == -1 else dimension.max_length
+    return _LONGEST if dimension.max_length == -1 else min(_LONGEST, most(dimension.max_length))
 
 
 def _count(node: Any) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import time
 from collections.abc import Callable, Sequence
 
@@ -13,24 +14,39 @@ from hetero_onednn.keep_nan import LARGEST_NORM
 from hetero_onednn.library.api import Argument, ExecArg, OneDnnError, Stream, function
 from hetero_onednn.library.primitive import Memory
 from hetero_onednn.library.threads import OneThread
-from hetero_onednn.program import Buffer, CopiedOutput, PrimitiveProgram, Value, aligned
+from hetero_onednn.program import Buffer, CopiedOutput, PrimitiveProgram, PrimitiveStep, Value, aligned
 
 Launch = tuple[int, int, int, ctypes.Array[ExecArg]]
 
 
-class BoundProgram:
-    """The arena, the memory objects and the arguments of a program. ``run`` executes it."""
+class Workspace:
+    """The memory of a request for intermediate values and scratchpads, which the programs for all shapes share."""
 
-    def __init__(self, program: PrimitiveProgram) -> None:
-        self.program = program
+    def __init__(self) -> None:
+        self.arena = self.scratchpad = aligned(0)
+
+    def grow(self, program: PrimitiveProgram) -> bool:
+        """Make room for a program. Returns whether it took other memory, so that bound programs are invalid."""
+        wanted = program.arena_size, program.scratchpad_size
+        sizes = self.arena.size, self.scratchpad.size
+        if all(map(operator.le, wanted, sizes)):
+            return False
+        self.arena = self.scratchpad = aligned(0)  # frees it before the next one is allocated
+        # States that grow in each step have other memory in a few of them only.
+        arena, scratchpad = (max(want, size + size // 4) if want > size else size for want, size in zip(wanted, sizes))
+        self.arena, self.scratchpad = aligned(arena), aligned(scratchpad)
+        return True
+
+
+class BoundProgram:
+    """The memory objects and the arguments of a program. ``run`` executes it, as long as the caller keeps it."""
+
+    def __init__(self, program: PrimitiveProgram, workspace: Workspace) -> None:
         self._stream = Stream()
         self._execute = function("primitive_execute")
         self._set_address = function("memory_set_data_handle")
-        self._arena = aligned(program.arena_size)
-        self._scratchpad = aligned(program.scratchpad_size)
-        self._memories: dict[Value, Memory] = {}
+        self._workspace, self._offsets = workspace, program.offsets
         self._own: dict[Buffer, np.ndarray] = {}
-        self._scratchpads: list[Memory] = []
         # The memory objects of inputs and outputs, whose addresses change.
         self._external: dict[Buffer, list[tuple[Memory, int]]] = {}
         self._inputs = [(i, value.buffer) for i, value in enumerate(program.inputs) if value is not None]
@@ -38,35 +54,38 @@ class BoundProgram:
         self._addresses: dict[Buffer, int] = dict.fromkeys([buffer for _, buffer in (*self._inputs, *self._outputs)], 0)
         self._copied = [(i, out.source) for i, out in enumerate(program.outputs) if isinstance(out, CopiedOutput)]
         self._threads = OneThread(program.on_one_thread)
+        self._memories: list[Memory] = []
+        known: dict[Value, Memory] = {}
         #: Arguments of dnnl_primitive_execute, in order.
-        self._launches: list[Launch] = [self._bind(step) for step in range(len(program.steps))]
+        self._launches: list[Launch] = [self._bind(step, known) for step in program.steps]
         #: The values to check after steps, by the number of launches before.
         self._checked = {number: step.result for number, step in enumerate(program.steps, 1) if step.is_checked}
 
-    def _bind(self, index: int) -> Launch:
-        step = self.program.steps[index]
-        memories = [(argument, self._memory(value)) for argument, value in step.arguments.items()]
+    def _bind(self, step: PrimitiveStep, known: dict[Value, Memory]) -> Launch:
+        memories = []
+        for argument, value in step.arguments.items():
+            if value not in known:
+                known[value] = self._memory(value)
+            memories.append((argument, known[value]))
         if step.primitive.scratchpad.byte_size:
-            scratchpad = Memory(step.primitive.scratchpad, self._scratchpad.ctypes.data)
-            self._scratchpads.append(scratchpad)
+            scratchpad = Memory(step.primitive.scratchpad, self._workspace.scratchpad.ctypes.data)
             memories.append((Argument.scratchpad, scratchpad))
+        self._memories += [memory for _, memory in memories]
         arguments = (ExecArg * len(memories))(*(ExecArg(argument, memory.handle) for argument, memory in memories))
         return step.primitive.handle, self._stream.handle, len(memories), arguments
 
     def _memory(self, value: Value) -> Memory:
-        memory = self._memories.get(value)
-        if memory is None:
-            buffer = value.buffer
-            address = 0
-            if buffer.constant is not None:
-                address = buffer.constant.ctypes.data
-            elif buffer.initial is not None:
-                address = self._initialized(buffer).ctypes.data
-            elif buffer.is_intermediate:
-                address = self._arena.ctypes.data + self.program.offsets[buffer]
-            memory = self._memories[value] = Memory(value.descriptor, address + value.offset if address else 0)
-            if not address:
-                self._external.setdefault(buffer, []).append((memory, value.offset))
+        buffer = value.buffer
+        address = 0
+        if buffer.constant is not None:
+            address = buffer.constant.ctypes.data
+        elif buffer.initial is not None:
+            address = self._initialized(buffer).ctypes.data
+        elif buffer.is_intermediate:
+            address = self._workspace.arena.ctypes.data + self._offsets[buffer]
+        memory = Memory(value.descriptor, address + value.offset if address else 0)
+        if not address:
+            self._external.setdefault(buffer, []).append((memory, value.offset))
         return memory
 
     def run(
@@ -115,8 +134,8 @@ class BoundProgram:
         buffer, size = value.buffer, value.descriptor.byte_size
         if buffer.output is not None:
             return outputs[buffer.output]
-        start = self.program.offsets[buffer] + value.offset
-        return self._arena[start : start + size].view(np.float32)
+        start = self._offsets[buffer] + value.offset
+        return self._workspace.arena[start : start + size].view(np.float32)
 
     def _place(self, buffer: Buffer, address: int) -> None:
         self._addresses[buffer] = address

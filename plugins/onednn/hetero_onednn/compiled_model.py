@@ -1,4 +1,4 @@
-"""The compiled model: programs for each combination of input shapes, and requests that run them.
+"""The compiled model: programs for classes of input shapes, and requests that run them.
 
 Programs for ordinary inputs are faster than those that keep NaN, which are made when inputs need them.
 """
@@ -19,13 +19,14 @@ from hetero.passes import with_folded_weights
 from hetero.passes.bounds.value_bounds import is_ordinary
 from hetero.plugin import CompiledModel, ExecutedStep, PreparedModel, Section, make_runtime_model, model_sections
 from hetero.system.errors import UnsupportedValueError
-from hetero_onednn.fake_quantize import QUANTIZES
 from hetero_onednn.infer_request import OneDnnInferRequest
 from hetero_onednn.keep_nan import loses_nan
 from hetero_onednn.library.api import DataType, computes_in_bf16
 from hetero_onednn.lower_model import lower_model
+from hetero_onednn.passes.fake_quantize import QUANTIZES
 from hetero_onednn.program import Constants, PrimitiveProgram
 from hetero_onednn.shape_arithmetic import shape_parameters
+from hetero_onednn.shape_programs import ShapePrograms
 
 # Programs of other shapes may want the weights in other layouts. The constants of all programs together take at most
 # this multiple of the size of the model's, or this number of bytes if that is more; else programs are dropped.
@@ -37,7 +38,7 @@ LARGEST_INPUT = 2.0**20
 
 
 class OneDnnCompiledModel(CompiledModel):
-    """A model lowered at once if all shapes are static, else at the first inference of each input shape."""
+    """A model lowered at once for its shapes, or for likely ones, and for other classes of shapes when they come."""
 
     def __init__(self, prepared: PreparedModel) -> None:
         super().__init__(prepared)
@@ -47,14 +48,13 @@ class OneDnnCompiledModel(CompiledModel):
         # A processor without bf16 computes in f32, as the property is a hint.
         is_bf16 = self.properties.get(props.hint.inference_precision) is Type.bf16 and computes_in_bf16()
         precision = DataType.bf16 if is_bf16 else DataType.f32
-        constants = Constants()
+        constants = Constants(max(MIN_BYTES, LAYOUTS * _constant_bytes(decompressed)))
         lower = partial(lower_model, constants=constants, precision=precision)
         shapes = shape_parameters(decompressed)
-        most = max(MIN_BYTES, LAYOUTS * _constant_bytes(decompressed))
 
-        def cache(largest_input: float) -> ProgramCache[PrimitiveProgram]:
+        def cache(largest_input: float) -> ProgramCache[ShapePrograms]:
             make = partial(lower, largest_input=largest_input)
-            return ProgramCache(decompressed, make, shapes, lambda: constants.byte_size > most)
+            return ProgramCache(decompressed, make, shapes, constants.is_full, takes_lengths=True)
 
         self.programs = cache(LARGEST_INPUT)
         self._keeping_programs = cache(math.inf) if loses_nan(decompressed) else self.programs
@@ -78,9 +78,10 @@ class OneDnnCompiledModel(CompiledModel):
             if keeps_nan:
                 programs = self._keeping_programs
         if programs.only is not None and self._are_static(inputs):
-            return programs.only
+            return programs.only.program_for(())
         contents = {index: inputs[index] for index in programs.deciding}
-        return programs.program_for([array.shape for array in inputs], contents)
+        shapes, lengths = programs.program_for_lengths([array.shape for array in inputs], contents)
+        return shapes.program_for(lengths)
 
     def _are_static(self, inputs: Sequence[np.ndarray]) -> bool:
         """Return whether the inputs have the shapes of the model, as primitives read their memory unchecked."""
@@ -106,18 +107,11 @@ class OneDnnCompiledModel(CompiledModel):
 
     def get_runtime_model(self) -> Model:
         """Return the model that runs, with the implementations of the program used last."""
-        program = self.programs.last_used
-        if program is None:
-            order = self._model.get_ordered_ops()
-            steps = [ExecutedStep(node) for node in order if not is_terminal(node)]
-            return make_runtime_model(self._model, steps, self.execution_times)
-        implementations = {step.node: step.primitive.implementation for step in program.steps if not step.role}
-        steps = [
-            ExecutedStep(node, implementations.get(node, "view"))
-            for node in program.model.get_ordered_ops()
-            if not is_terminal(node)
-        ]
-        return make_runtime_model(program.model, steps, self.execution_times)
+        programs = self.programs.last_used
+        if programs is not None:
+            return programs.runtime_model(self.execution_times)
+        steps = [ExecutedStep(node) for node in self._model.get_ordered_ops() if not is_terminal(node)]
+        return make_runtime_model(self._model, steps, self.execution_times)
 
 
 def _constant_bytes(model: Model) -> int:

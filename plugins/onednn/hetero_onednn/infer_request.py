@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from hetero.plugin import ProfilingInfo, SyncInferRequest
-from hetero_onednn.bound_program import BoundProgram
+from hetero_onednn.bound_program import BoundProgram, Workspace
 from hetero_onednn.library.library import fork_guard
 from hetero_onednn.program import PrimitiveProgram
 
@@ -17,13 +19,14 @@ if TYPE_CHECKING:
 
 
 class OneDnnInferRequest(SyncInferRequest):
-    """A request. Its program is bound at the first inference, and again when the shapes of inputs change."""
+    """A request. The program for the shapes of its inputs is bound once, for as long as the compiled model keeps it."""
 
     compiled_model: OneDnnCompiledModel
 
     def __init__(self, compiled_model: OneDnnCompiledModel) -> None:
         super().__init__(compiled_model)
-        self._bound: BoundProgram | None = None
+        self._workspace = Workspace()
+        self._bound: WeakKeyDictionary[PrimitiveProgram, BoundProgram] = WeakKeyDictionary()
         self._profile: list[ProfilingInfo] = []
 
     def start(self) -> None:
@@ -46,27 +49,26 @@ class OneDnnInferRequest(SyncInferRequest):
                 array = strided[-1][0]
             outputs.append(array)
         self._profile = []
-        observe = self._record_time if compiled.is_profiled else None
-        bound = self._bound
-        if bound is None or bound.program is not program:
-            bound = self._bind(program)
-        if not bound.run(inputs, outputs, self.check_cancelled, observe):
-            program = compiled.program_for(inputs, keeps_nan=True)
-            self._bind(program).run(inputs, outputs, self.check_cancelled, observe)
+        if not self._run(program, inputs, outputs):
+            self._run(compiled.program_for(inputs, keeps_nan=True), inputs, outputs)
         for array, target in strided:
             np.copyto(target, array)
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
         return [*super().get_profiling_info(), *self._profile]
 
-    def _bind(self, program: PrimitiveProgram) -> BoundProgram:
-        self._bound = None  # frees its memory before the next one allocates
-        self._bound = BoundProgram(program)
-        return self._bound
+    def _run(self, program: PrimitiveProgram, inputs: list[np.ndarray], outputs: list[np.ndarray]) -> bool:
+        """Run a program. Returns False, without valid results, if a value that is checked is not finite."""
+        bound = self._bound.get(program)
+        if bound is None:
+            if self._workspace.grow(program):
+                self._bound.clear()
+            bound = self._bound[program] = BoundProgram(program, self._workspace)
+        observe = partial(self._record_time, program) if self.compiled_model.is_profiled else None
+        return bound.run(inputs, outputs, self.check_cancelled, observe)
 
-    def _record_time(self, index: int, seconds: float) -> None:
-        assert self._bound is not None
-        step = self._bound.program.steps[index]
+    def _record_time(self, program: PrimitiveProgram, index: int, seconds: float) -> None:
+        step = program.steps[index]
         took = timedelta(seconds=seconds)
         kind = step.role or step.node.type_info.name
         info = ProfilingInfo(step.node.friendly_name, kind, step.primitive.implementation, took, took)

@@ -18,6 +18,7 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Constant, Model, Node, Output, Result, copy_rt_info
 from hetero.passes.bounds.value_bounds import LARGEST, ValueBounds
+from hetero_onednn.varying_model import VaryingConstant
 
 
 class KeepingRelu(ops.Unary):
@@ -44,6 +45,8 @@ _REDUCTIONS = (ops.ReduceMax, ops.ReduceMin)
 _SOFTMAX = (ops.Softmax, ops.LogSoftmax)
 _OF_TWO = (ops.Maximum, ops.Minimum)
 _GELUS = (ops.Gelu, ops.GeluV2)
+# No step writes these, so that none can be checked.
+_CONSTANTS = (Constant, VaryingConstant)
 LOSING = (
     ops.Relu, ops.Exp, ops.Clamp, ops.HSigmoid, ops.HardSigmoid, *_OF_TWO, *_POOLINGS, *_REDUCTIONS, *_SOFTMAX, *_GELUS,
 )  # fmt: skip
@@ -79,7 +82,7 @@ def keep_nan(model: Model, bounds: ValueBounds, checks: bool) -> None:
         is_sum = type(node) is ops.Relu and bounds.largest[sources[0]] < math.inf
         if checks and type(node) in _GELUS:
             _check(node.output(0), bounds)  # its data are no value of their own behind a product
-        elif checks and not is_sum and not any(isinstance(source.node, Constant) for source in sources):
+        elif checks and not is_sum and not any(isinstance(source.node, _CONSTANTS) for source in sources):
             for source in sources:
                 _check(source, bounds)
             bounds.add_node(node)

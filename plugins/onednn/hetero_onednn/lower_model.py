@@ -1,13 +1,15 @@
-"""Lower a model of static shapes to a program, with the rules for the pass ``fuse_elementwise``."""
+"""Lower a model to programs, with the rules for the pass ``fuse_elementwise``."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import numpy as np
 
 from hetero import ops
+from hetero.core.lengths.guards import Guards
 from hetero.core.types import Type
 from hetero.graph import Constant, Model, Node, Output, constant_array, is_terminal
 from hetero.passes import (
@@ -28,6 +30,8 @@ from hetero_onednn.primitives import implementation_of
 from hetero_onednn.primitives.post_ops import ELEMENTWISE, post_ops_of
 from hetero_onednn.program import Constants, CopiedOutput, PrimitiveProgram, PrimitiveStep, Value
 from hetero_onednn.quantization import feeds_product, is_dequantizing, is_quantizing
+from hetero_onednn.shape_programs import ShapePrograms
+from hetero_onednn.varying_model import VaryingModel
 
 _CONVOLUTIONS = (
     ops.Convolution, ops.GroupConvolution, ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData,
@@ -81,24 +85,38 @@ FUSION_RULES = FusionRules(_is_elementwise, _takes_epilogue, joins=_joins, max_n
 
 
 def lower_model(
-    model: Model, constants: Constants, precision: DataType, largest_input: float = math.inf
-) -> PrimitiveProgram:
-    """Return the program of a model, which computes values of f32 in ``precision``.
+    model: Model,
+    guards: Guards | None = None,
+    *,
+    constants: Constants,
+    precision: DataType,
+    largest_input: float = math.inf,
+) -> ShapePrograms:
+    """Return the programs of a model, which compute values of f32 in ``precision``.
 
-    It keeps NaN that results from real inputs up to ``largest_input``; if that is finite, the program may check values
-    instead. Raises UnsupportedOperationError if oneDNN has no primitive for an operation.
+    ``guards`` are those of the Lengths in its shapes, None if all shapes are numbers. The programs keep NaN that
+    results from real inputs up to ``largest_input``; if that is finite, they may check values instead. Raises
+    UnsupportedOperationError if oneDNN has no primitive for an operation.
     """
+    varying = VaryingModel(model, guards) if guards is not None else None
     _fold_empty(model)
     remove_identities(model, keeps_outputs=False)
     align_prelu_slopes(model)  # those of data whose rank was unknown before
     sink_channel_shuffles(model)  # those of values whose shape was unknown before
-    on_one_thread = needs_one_thread(model)
+    with guards.choosing(is_estimate=True) if guards is not None else nullcontext():
+        on_one_thread = needs_one_thread(model)
     if loses_nan(model):
         checks = largest_input < math.inf and precision is DataType.f32
         keep_nan(model, ValueBounds(largest_input, constants.derived), checks)
     fuse_elementwise(model, FUSION_RULES)
-    with OneThread(on_one_thread):
-        return _lower_all(model, Lowering(constants, precision), on_one_thread)
+    if varying is not None:
+        varying.close()
+
+    def lower(model: Model) -> PrimitiveProgram:
+        with OneThread(on_one_thread):
+            return _lower_all(model, Lowering(constants, precision), on_one_thread)
+
+    return ShapePrograms(model, varying, lower, constants.is_full)
 
 
 def _fold_empty(model: Model) -> None:

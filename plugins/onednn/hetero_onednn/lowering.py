@@ -22,7 +22,6 @@ from hetero_onednn.library.primitive import (
     Descriptor,
     EltwiseOp,
     PostOp,
-    Primitive,
     PrimitiveDescriptor,
     any_layout,
     describe_reorder,
@@ -193,7 +192,7 @@ class Lowering:
 
     def run(self, node: Node, descriptor: PrimitiveDescriptor, arguments: Mapping[int, Value], role: str = "") -> None:
         """Append the execution of a primitive."""
-        self.steps.append(PrimitiveStep(node, Primitive(descriptor), dict(arguments), role))
+        self.steps.append(PrimitiveStep(node, descriptor, dict(arguments), role))
 
     def execute(
         self,

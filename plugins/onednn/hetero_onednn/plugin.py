@@ -27,15 +27,15 @@ from hetero.passes import (
 )
 from hetero.plugin import Device, Plugin, PreparedModel, Rank, common_properties, inference_precision
 from hetero_onednn.compiled_model import OneDnnCompiledModel
-from hetero_onednn.error_function import compute_erf_by_polynomials
-from hetero_onednn.fake_quantize import split_fake_quantize
-from hetero_onednn.integer_moves import move_integers
 from hetero_onednn.library.api import effective_isa
 from hetero_onednn.library.library import fork_guard, load_library
+from hetero_onednn.passes.error_function import compute_erf_by_polynomials
+from hetero_onednn.passes.fake_quantize import split_fake_quantize
+from hetero_onednn.passes.integer_moves import move_integers
+from hetero_onednn.passes.zero_replacement import replace_zeros_by_arithmetic
 from hetero_onednn.primitives import implementation_of
 from hetero_onednn.quantization import compute_products_in_floats
 from hetero_onednn.shape_arithmetic import follows_from_shapes
-from hetero_onednn.zero_replacement import replace_zeros_by_arithmetic
 
 #: Bits of dnnl_cpu_isa_t that a processor has which computes in bf16: those of avx512_core_bf16.
 _BF16_ISA = 0xE7

@@ -14,7 +14,7 @@ import numpy as np
 from hetero.graph import Model, Node
 from hetero.plugin import plan_memory
 from hetero_onednn.library.api import Argument, ExecArg, Stream, call
-from hetero_onednn.library.primitive import Descriptor, Memory, Primitive, describe_reorder
+from hetero_onednn.library.primitive import Descriptor, Memory, Primitive, PrimitiveDescriptor, describe_reorder
 
 ALIGNMENT = 64
 
@@ -53,12 +53,16 @@ class PrimitiveStep:
     """The execution of a primitive. ``node`` is the operation that it belongs to."""
 
     node: Node
-    primitive: Primitive
+    descriptor: PrimitiveDescriptor
     arguments: dict[int, Value]
     #: What the step does if it is not the operation itself, such as "reorder".
     role: str = ""
     #: Whether an inference checks that the result is finite.
     is_checked: bool = False
+
+    @property
+    def primitive(self) -> Primitive:
+        return self.descriptor.primitive
 
     @property
     def result(self) -> Value:
@@ -113,7 +117,9 @@ def _plan(steps: Sequence[PrimitiveStep]) -> tuple[dict[Buffer, int], int]:
 class Constants:
     """The values of constants by array and layout, shared by the programs that use them at the same time."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_bytes: int) -> None:
+        """``most_bytes``: of all constants together, from which on ``is_full``."""
+        self._most_bytes = most_bytes
         # A program keeps its values, and a value the array that it was made from, so that its address stays its own.
         self._values: WeakValueDictionary[tuple[Any, ...], Value] = WeakValueDictionary()
         self._derived: dict[tuple[Any, ...], tuple[np.ndarray, Any]] = {}
@@ -135,6 +141,10 @@ class Constants:
             if value is None:
                 value = self._values[key] = _converted(array, source, target)
             return value
+
+    def is_full(self) -> bool:
+        """Return whether programs should be dropped, as all constants together take too much memory."""
+        return self.byte_size > self._most_bytes
 
     @property
     def byte_size(self) -> int:
@@ -159,7 +169,7 @@ def _converted(array: np.ndarray, source: Descriptor, target: Descriptor) -> Val
 
 def execute_reorder(read: Memory, written: Memory, source: Descriptor, target: Descriptor) -> None:
     """Convert memory at once."""
-    primitive = Primitive(describe_reorder(source, target))
+    primitive = describe_reorder(source, target).primitive
     stream = Stream()
     scratchpad = aligned(primitive.scratchpad.byte_size)
     memory = Memory(primitive.scratchpad, scratchpad.ctypes.data)

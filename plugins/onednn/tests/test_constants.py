@@ -17,8 +17,8 @@ def made(monkeypatch):
     found = []
 
     class Recorded(Constants):
-        def __init__(self):
-            super().__init__()
+        def __init__(self, most_bytes):
+            super().__init__(most_bytes)
             found.append(self)
 
     monkeypatch.setattr(compiled_model, "Constants", Recorded)

@@ -19,6 +19,7 @@ from hetero.core.lengths.length import (
     is_multiple,
     larger,
     least,
+    most,
     smaller,
     whole,
 )
@@ -111,6 +112,11 @@ def test_least_holds_for_a_bucket(guards, rows):
     assert [str(c.expression) for c in guards.conditions if c.relation != "bucket"] == []
     with pytest.raises(ValueError, match="a row of 20 is shorter than a tile of 21"):
         check_row(rows, 21)
+
+
+def test_most_holds_for_a_bucket(guards, rows):
+    assert most(rows) == 63 and most((rows + 1) // 2) == 32 and most(100 - rows) == 84 and most(7) == 7
+    assert [(str(c.expression), c.relation) for c in guards.conditions] == [("rows", "bucket")]
 
 
 def test_buckets():

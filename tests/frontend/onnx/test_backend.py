@@ -85,14 +85,15 @@ def compile_for_any_shape(case: TestCase, device: str) -> CompiledModel:
     "name",
     [name for name in cases() if in_sample(f"{name} of any shape", 30) and expected(name, GPUS[0]) == PASSES],
 )
-def test_case_of_any_shape(name):
-    """All dimensions of the inputs are dynamic, so that GPU runs programs for the class of the shapes.
+@pytest.mark.parametrize("device", [GPUS[0], "HETERO:ONEDNN,TEMPLATE"])
+def test_case_of_any_shape(name, device):
+    """All dimensions of the inputs are dynamic, so that devices run programs for the class of the shapes.
 
     What cannot be compiled so, such as a body whose shapes must be static, is refused by TEMPLATE too.
     """
     refusals = (GraphError, UnsupportedOperationError)
     try:
-        compiled = compile_for_any_shape(cases()[name], GPUS[0])
+        compiled = compile_for_any_shape(cases()[name], device)
     except refusals:
         with pytest.raises(refusals):
             compile_for_any_shape(cases()[name], "TEMPLATE")

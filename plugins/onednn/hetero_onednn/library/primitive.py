@@ -6,7 +6,9 @@ import ctypes
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import Any
+from weakref import WeakValueDictionary
 
 from hetero.core.types import Type
 from hetero.graph import Output
@@ -24,6 +26,7 @@ from hetero_onednn.library.api import (
     dims,
     function,
 )
+from hetero_onednn.library.threads import openmp_threads
 
 
 @dataclass(frozen=True)
@@ -57,34 +60,58 @@ class _PostOps(Handle):
     destroyer = "post_ops_destroy"
 
 
-class Attributes(Handle):
-    """dnnl_primitive_attr_t: post-ops, with the descriptors of their operands, and scratchpads of the caller's."""
-
+class _OwnAttributes(Handle):
     destroyer = "primitive_attr_destroy"
 
+
+class Attributes:
+    """What dnnl_primitive_attr_t says: post-ops, with the descriptors of their operands, and scales of integers."""
+
     def __init__(self, post_ops: Sequence[tuple[PostOp, Descriptor | None]] = ()) -> None:
-        super().__init__(create("primitive_attr_create"))
-        call("primitive_attr_set_scratchpad_mode", self.handle, api.USER_SCRATCHPAD)
-        if post_ops:
+        # Operands by their descriptors alone, so that equal attributes have equal keys.
+        self._post_ops = [
+            (op, None) if isinstance(op, EltwiseOp) else (getattr(op, "algorithm", None), operand)
+            for op, operand in post_ops
+        ]
+        self._quantization: tuple[int, bool] | None = None
+
+    def set_quantization(self, weights_mask: int, has_zero_point: bool) -> None:
+        """Let the primitive read integers with scales: one for the data, and those of the weights along some axes."""
+        self._quantization = weights_mask, has_zero_point
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Equal for equal attributes; 0 and -0 are not equal."""
+        post_ops = (
+            (op.algorithm, str(op.alpha), str(op.beta)) if isinstance(op, EltwiseOp) else (op, operand)
+            for op, operand in self._post_ops
+        )
+        return *post_ops, self._quantization
+
+    def made(self) -> Handle:
+        """Return them as an object of the library. Scratchpads are the caller's."""
+        made = _OwnAttributes(create("primitive_attr_create"))
+        call("primitive_attr_set_scratchpad_mode", made.handle, api.USER_SCRATCHPAD)
+        if self._quantization is not None:
+            weights_mask, has_zero_point = self._quantization
+            call("primitive_attr_set_scales_mask", made.handle, Argument.src, 0)
+            call("primitive_attr_set_scales_mask", made.handle, Argument.weights, weights_mask)
+            if has_zero_point:
+                call("primitive_attr_set_zero_points_mask", made.handle, Argument.src, 0)
+        if self._post_ops:
             chain = _PostOps(create("post_ops_create"))
-            for op, operand in post_ops:
-                if isinstance(op, EltwiseOp):
-                    call("post_ops_append_eltwise", chain.handle, op.algorithm, op.alpha, op.beta)
-                elif isinstance(op, BinaryOp):
+            for function, operand in self._post_ops:
+                if isinstance(function, EltwiseOp):
+                    call("post_ops_append_eltwise", chain.handle, function.algorithm, function.alpha, function.beta)
+                elif function is not None:
                     assert operand is not None
-                    call("post_ops_append_binary", chain.handle, op.algorithm, operand.handle)
+                    call("post_ops_append_binary", chain.handle, function, operand.handle)
                 else:
                     assert operand is not None
                     mask = sum(1 << axis for axis, length in enumerate(operand.dims) if length > 1)
                     call("post_ops_append_prelu", chain.handle, mask)
-            call("primitive_attr_set_post_ops", self.handle, chain.handle)
-
-    def set_quantization(self, weights_mask: int, has_zero_point: bool) -> None:
-        """Let the primitive read integers with scales: one for the data, and those of the weights along some axes."""
-        call("primitive_attr_set_scales_mask", self.handle, Argument.src, 0)
-        call("primitive_attr_set_scales_mask", self.handle, Argument.weights, weights_mask)
-        if has_zero_point:
-            call("primitive_attr_set_zero_points_mask", self.handle, Argument.src, 0)
+            call("primitive_attr_set_post_ops", made.handle, chain.handle)
+        return made
 
 
 def operand_argument(index: int, op: PostOp) -> int:
@@ -103,12 +130,18 @@ ELEMENT_SIZES = {
 _CHANNEL_BLOCKS = {4: {3: 60, 4: 84, 5: 128}, 8: {3: 69, 4: 102, 5: 142}, 16: {3: 56, 4: 78, 5: 121}}
 
 
+#: The number of descriptors of each kind that are kept.
+MAX_KNOWN = 1 << 12
+
+
 class Descriptor(Handle):
     """A memory descriptor; it does not change. Equal ones describe the same elements in the same layout."""
 
     destroyer = "memory_desc_destroy"
 
     def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
         return isinstance(other, Descriptor) and bool(function("memory_desc_equal")(self.handle, other.handle))
 
     def __hash__(self) -> int:
@@ -240,7 +273,12 @@ def extended(shape: Sequence[int]) -> tuple[int, ...]:
 
 def plain(shape: Sequence[int], data_type: DataType) -> Descriptor:
     """Return the descriptor of dense row-major elements."""
-    shape = extended(shape)
+    return _row_major(extended(shape), data_type)
+
+
+# Layers are alike, and descriptors do not change: equal ones are one, so that what is known of it is found out once.
+@lru_cache(MAX_KNOWN)
+def _row_major(shape: tuple[int, ...], data_type: DataType) -> Descriptor:
     steps = [1]
     for length in reversed(shape[1:]):
         steps.append(steps[-1] * max(1, length))
@@ -258,10 +296,11 @@ def strided(shape: Sequence[int], data_type: DataType, steps: Sequence[int]) -> 
         if shape[axis] == 1:
             extents = [steps[inner] * shape[inner] for inner in range(axis + 1, len(shape))]
             steps[axis] = max(1, *extents) if extents else 1
-    return _with_strides(shape, data_type, steps)
+    return _with_strides(tuple(shape), data_type, tuple(steps))
 
 
-def _with_strides(shape: Sequence[int], data_type: DataType, steps: Sequence[int]) -> Descriptor:
+@lru_cache(MAX_KNOWN)
+def _with_strides(shape: tuple[int, ...], data_type: DataType, steps: tuple[int, ...]) -> Descriptor:
     return Descriptor(create("memory_desc_create_with_strides", len(shape), dims(shape), data_type, dims(steps)))
 
 
@@ -273,7 +312,7 @@ def ordered(shape: Sequence[int], data_type: DataType, axes: Sequence[int]) -> D
     steps, step = [0] * len(shape), 1
     for axis in reversed(axes):
         steps[axis], step = step, step * max(1, shape[axis])
-    return _with_strides(shape, data_type, steps)
+    return _with_strides(tuple(shape), data_type, tuple(steps))
 
 
 def channels_last(shape: Sequence[int], data_type: DataType) -> Descriptor:
@@ -284,7 +323,11 @@ def channels_last(shape: Sequence[int], data_type: DataType) -> Descriptor:
 
 def any_layout(shape: Sequence[int], data_type: DataType) -> Descriptor:
     """Return a descriptor for which a primitive chooses the layout."""
-    shape = extended(shape)
+    return _with_any_layout(extended(shape), data_type)
+
+
+@lru_cache(MAX_KNOWN)
+def _with_any_layout(shape: tuple[int, ...], data_type: DataType) -> Descriptor:
     return Descriptor(create("memory_desc_create_with_tag", len(shape), dims(shape), data_type, ANY))
 
 
@@ -298,38 +341,33 @@ class PrimitiveDescriptor(Handle):
 
     destroyer = "primitive_desc_destroy"
 
-    @cached_property
+    @property
     def implementation(self) -> str:
         """The name of the implementation, such as ``jit:avx512_core``."""
         text = ctypes.c_char_p()
         call("primitive_desc_query", self.handle, Query.implementation, 0, ctypes.byref(text))
         return (text.value or b"").decode()
 
-    def select(self, implementation: str) -> None:
-        """Take the first of the implementations, from the own one on, whose name begins so."""
-        while not self.implementation.startswith(implementation):
-            call("primitive_desc_next_impl", self.handle)
-            del self.__dict__["implementation"]
-
     def descriptor(self, what: Query, index: int = 0) -> Descriptor:
         """Return the descriptor of an argument."""
         return copy_of(function("primitive_desc_query_md")(self.handle, what, index))
 
-    @property
+    @cached_property
     def src(self) -> Descriptor:
         return self.descriptor(Query.src)
 
-    @property
+    @cached_property
     def weights(self) -> Descriptor:
         return self.descriptor(Query.weights)
 
-    @property
+    @cached_property
     def dst(self) -> Descriptor:
         return self.descriptor(Query.dst)
 
-    @property
-    def scratchpad_size(self) -> int:
-        return self.descriptor(Query.scratchpad).byte_size
+    @cached_property
+    def primitive(self) -> Primitive:
+        """The computation for execution, created once, by the number of threads of the first caller."""
+        return Primitive(self)
 
 
 class Primitive(Handle):
@@ -352,18 +390,44 @@ class Memory(Handle):
         super().__init__(create("memory_create", descriptor.handle, api.engine(), address))
 
 
-def describe(kind: str, *arguments: object) -> PrimitiveDescriptor:
+# Those in use, by what they were made from: layers are alike, and programs for several shapes have steps in common.
+_described: WeakValueDictionary[tuple[Any, ...], PrimitiveDescriptor] = WeakValueDictionary()
+
+
+def describe(kind: str, *arguments: Any, implementation: str = "") -> PrimitiveDescriptor:
     """Return the descriptor of a primitive of a kind, such as ``matmul``, from the arguments after the engine.
 
-    Descriptors and attributes may be passed as they are, None for one that is missing. Raises OneDnnError if oneDNN has
-    no such primitive.
+    Lists are numbers by axis, or descriptors of several operands; None is one that is missing. Takes the first
+    implementation whose name begins with ``implementation``. Calls with equal arguments by threads of the same OpenMP
+    settings return the same object. Raises OneDnnError if oneDNN has no such primitive.
     """
-    plain = [argument.handle if isinstance(argument, Handle) else argument for argument in arguments]
-    return PrimitiveDescriptor(create(f"{kind}_primitive_desc_create", api.engine(), *plain))
+    key = kind, implementation, openmp_threads(), *map(_key, arguments)
+    known = _described.get(key)
+    if known is None:
+        made = [argument.made() if isinstance(argument, Attributes) else argument for argument in arguments]
+        engine = () if kind == "reorder" else (api.engine(),)  # a reorder takes one for each side
+        known = PrimitiveDescriptor(create(f"{kind}_primitive_desc_create", *engine, *map(_as_c, made)))
+        while not known.implementation.startswith(implementation):
+            call("primitive_desc_next_impl", known.handle)
+        _described[key] = known
+    return known
+
+
+def _key(argument: Any) -> Any:
+    if isinstance(argument, Attributes):
+        return argument.key
+    if isinstance(argument, float):
+        return str(argument)  # unlike 0.0 and -0.0
+    return tuple(argument) if isinstance(argument, list) else argument
+
+
+def _as_c(argument: Any) -> Any:
+    if isinstance(argument, list):
+        descriptors = [item.handle for item in argument if isinstance(item, Descriptor)]
+        return (ctypes.c_void_p * len(descriptors))(*descriptors) if descriptors else dims(argument)
+    return argument.handle if isinstance(argument, Handle) else argument
 
 
 def describe_reorder(source: Descriptor, target: Descriptor) -> PrimitiveDescriptor:
     """Return the descriptor of a reorder, which converts layout and element type."""
-    attributes = Attributes()
-    arguments = source.handle, api.engine(), target.handle, api.engine(), attributes.handle
-    return PrimitiveDescriptor(create("reorder_primitive_desc_create", *arguments))
+    return describe("reorder", source, api.engine(), target, api.engine(), Attributes())

@@ -48,6 +48,12 @@ class OneThread:
             self._functions[1](self._number)
 
 
+def openmp_threads() -> int:
+    """Return the number of the calling thread's threads, 0 for libraries without OpenMP."""
+    functions = _openmp()
+    return functions[0]() if functions is not None else 0
+
+
 @functools.cache
 def _openmp() -> tuple[Callable[[], int], Callable[[int], None]] | None:
     """Return the functions of the OpenMP that oneDNN uses to get and set the number of the calling thread's threads."""

@@ -88,9 +88,9 @@ def logarithm(lowering: Lowering, operation: PrimitiveOperation) -> None:
     node = operation.node
     source = lowering.dense(operation.inputs[0], node)
     layout = source.descriptor
-    descriptor = describe("eltwise_forward", FORWARD_INFERENCE, Eltwise.log, layout, layout, 0.0, 0.0, Attributes())
+    arguments = FORWARD_INFERENCE, Eltwise.log, layout, layout, 0.0, 0.0, Attributes()
     # The logarithm of the C library. Those with vectors have an error of 3e-6, also near 1.
-    descriptor.select("ref")
+    descriptor = describe("eltwise_forward", *arguments, implementation="ref")
     lowering.define(operation.result, lowering.execute(node, descriptor, {Argument.src: source}))
 
 

@@ -12,7 +12,7 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import constant_array
 from hetero.reference.images.interpolation import Taps, resampled_axes, taps_along
-from hetero_onednn.library.api import FORWARD_INFERENCE, Algorithm, Argument, DataType, dims
+from hetero_onednn.library.api import FORWARD_INFERENCE, Algorithm, Argument, DataType
 from hetero_onednn.library.primitive import Attributes, describe, plain
 from hetero_onednn.lowering import Lowering, PrimitiveOperation, unsupported
 from hetero_onednn.primitives.registry import REALS, lowers, rank_reason, type_reason
@@ -155,11 +155,11 @@ def _lower(lowering: Lowering, operation: PrimitiveOperation, algorithm: Algorit
         algorithm,
         source.descriptor,
         lowering.any_layout(result),
-        dims(node.strides),
-        dims(kernel),
-        dims([dilation - 1 for dilation in node.dilations]),
-        dims(begin),
-        dims(end),
+        [*node.strides],
+        [*kernel],
+        [dilation - 1 for dilation in node.dilations],
+        [*begin],
+        end,
         Attributes(),
     )
     lowering.define(result, lowering.execute(node, descriptor, {Argument.src: source}))

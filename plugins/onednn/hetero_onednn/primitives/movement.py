@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -103,7 +102,7 @@ def joined(lowering: Lowering, operation: PrimitiveOperation, values: Sequence[V
     ]
     shape = list(values[0].descriptor.dims)
     shape[axis] = sum(value.descriptor.dims[axis] for value in values)
-    sources = (ctypes.c_void_p * len(values))(*(value.descriptor.handle for value in values))
+    sources = [value.descriptor for value in values]
     target = largest.resized(shape)
     descriptor = describe("concat", target, len(values), axis, sources, Attributes())
     arguments = {Argument.multiple_src + index: value for index, value in enumerate(values)}

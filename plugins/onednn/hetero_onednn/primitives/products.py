@@ -11,7 +11,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node, Output, constant_array, is_constant
-from hetero_onednn.library.api import FORWARD_INFERENCE, Algorithm, Argument, DataType, OneDnnError, dims
+from hetero_onednn.library.api import FORWARD_INFERENCE, Algorithm, Argument, DataType, OneDnnError
 from hetero_onednn.library.primitive import (
     ELEMENT_SIZES,
     Attributes,
@@ -168,10 +168,10 @@ def _lower(
             any_layout(shape, filters_type),
             None if bias is None else plain([bias.size], DataType.f32),
             any_layout(turned(operation.result.shape), lowering.result_type(operation, is_int8=int8 is not None)),
-            dims(turned(node.strides)),
-            dims(turned([dilation - 1 for dilation in node.dilations])),
-            dims(turned(pads[0])),
-            dims(turned(pads[1])),
+            turned(node.strides),
+            turned([dilation - 1 for dilation in node.dilations]),
+            turned(pads[0]),
+            turned(pads[1]),
             attributes,
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hetero import ops
 from hetero.graph import Output, constant_array, is_constant
-from hetero_onednn.library.api import FORWARD_INFERENCE, Algorithm, Argument, Binary, Eltwise, dims
+from hetero_onednn.library.api import FORWARD_INFERENCE, Algorithm, Argument, Binary, Eltwise
 from hetero_onednn.library.primitive import ELEMENT_SIZES, Attributes, describe, extended, plain
 from hetero_onednn.lowering import Lowering, PrimitiveOperation
 from hetero_onednn.primitives.movement import reshaped
@@ -68,15 +68,15 @@ def _pooled(lowering: Lowering, operation: PrimitiveOperation) -> Value:
     """Return the reduction over all spatial axes, as one window: unlike reductions, pooling takes all layouts."""
     node, data = operation.main, operation.inputs[0]
     source = lowering.dense(data, node)
-    kernel, zeros = data.shape[2:], dims([0] * (len(data.shape) - 2))
+    kernel, zeros = [*data.shape[2:]], [0] * (len(data.shape) - 2)
     descriptor = describe(
         "pooling_forward",
         FORWARD_INFERENCE,
         _POOLINGS[type(node)],
         source.descriptor,
         lowering.any_layout(data, (*data.shape[:2], *[1] * len(kernel))),
-        dims(kernel),
-        dims(kernel),
+        kernel,
+        kernel,
         zeros,
         zeros,
         zeros,

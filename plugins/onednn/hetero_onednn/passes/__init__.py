@@ -1,0 +1,1 @@
+"""Passes that write a model in operations that oneDNN has."""
