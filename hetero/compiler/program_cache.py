@@ -24,9 +24,16 @@ Program = TypeVar("Program")
 
 #: A state that grows in a loop has another shape in each iteration, and again the same ones in the next inference.
 MAX_PROGRAMS = 64
+# Programs for other shapes may want the weights in other layouts.
+LAYOUTS, MIN_BYTES = 3, 1 << 26
 # How often programs for typical lengths may turn out not to serve a shape, until none are made any more.
 _TYPICAL_TRIES = 3
 _NO_TYPES: Mapping[int, ElementType] = {}
+
+
+def constants_budget(byte_size: int) -> int:
+    """Return how many bytes the constants of all programs of a model may take, if those of one take ``byte_size``."""
+    return max(MIN_BYTES, LAYOUTS * byte_size)
 
 
 class ProgramCache(Generic[Program]):
@@ -58,7 +65,7 @@ class ProgramCache(Generic[Program]):
             if parameter in contents and not isinstance(kind, ContainerType)
         ]
         self.untyped = [index for index, kind in enumerate(types) if kind.is_dynamic()]
-        self._programs: OrderedDict[Any, Program] = OrderedDict()
+        self._programs: OrderedDict[Any, Program] = OrderedDict()  # the one used last is at the end
         # Those of classes of shapes, by what else decides them; their keys in ``_programs`` are the classes.
         self._classes: dict[tuple[Any, ...], list[ShapeClass]] = {}
         self._typical_tries = _TYPICAL_TRIES

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from hetero import properties as props
-from hetero.compiler import ProgramCache
+from hetero.compiler import ProgramCache, constants_budget
 from hetero.core.types import Type
 from hetero.graph import Constant, Model, is_terminal, port_name
 from hetero.passes import with_folded_weights
@@ -26,11 +26,6 @@ from hetero_onednn.library.api import DataType, computes_in_bf16
 from hetero_onednn.lower_model import lower_model
 from hetero_onednn.program import Constants, PrimitiveProgram
 from hetero_onednn.shape_arithmetic import shape_parameters
-
-# Programs of other shapes may want the weights in other layouts. The constants of all programs together take at most
-# this multiple of the size of the model's, or this number of bytes if that is more; else programs are dropped.
-LAYOUTS, MIN_BYTES = 3, 1 << 26
-
 
 #: The largest norm of inputs of programs that may lose NaN.
 LARGEST_INPUT = 2.0**20
@@ -50,7 +45,7 @@ class OneDnnCompiledModel(CompiledModel):
         constants = Constants()
         lower = partial(lower_model, constants=constants, precision=precision)
         shapes = shape_parameters(decompressed)
-        most = max(MIN_BYTES, LAYOUTS * _constant_bytes(decompressed))
+        most = constants_budget(_constant_bytes(decompressed))
 
         def cache(largest_input: float) -> ProgramCache[PrimitiveProgram]:
             make = partial(lower, largest_input=largest_input)

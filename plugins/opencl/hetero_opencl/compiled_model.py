@@ -11,7 +11,7 @@ from typing import Any
 
 from hetero import ops
 from hetero import properties as props
-from hetero.compiler import give_lengths
+from hetero.compiler import constants_budget, give_lengths
 from hetero.core.lengths.guards import Guards
 from hetero.graph import Model, UniqueNames, is_terminal, walk_nested
 from hetero.passes import with_folded_weights
@@ -77,10 +77,17 @@ class OpenCLCompiledModel(CompiledModel):
             if key not in self._stateful:
                 model, read, written = expose_variables(self._decompressed, key[1:], self._growing)
                 beams = {name: g.beams for name, g in self._growing.items() if name in read and g.beams is not None}
-                programs = SegmentCache(model, partial(self._lower, is_profiled=key[0]), self._lowered)
+                lower = partial(self._lower, is_profiled=key[0])
+                programs = SegmentCache(model, lower, self._lowered, self._is_full)
                 self._stateful[key] = StatefulPrograms(programs, read, written, [*beams], next(iter(beams.values()), 0))
             self._last_used = self._stateful[key].programs
             return self._stateful[key]
+
+    def _is_full(self) -> bool:
+        """Return whether the constants of all programs, in the layouts of each, take too much memory."""
+        made = [built for key in self._lowered.keyrefs() if (built := key()) is not None]
+        largest = max((built.constant_bytes for built in made), default=0)
+        return self._constants.byte_size > constants_budget(largest)
 
     def _lower(self, model: Model, guards: Guards | None, is_profiled: bool) -> BuiltProgram:
         return lower_and_build(model, self.device, self._constants, self._binaries, self._tuning, is_profiled, guards)

@@ -19,8 +19,8 @@ class BuiltProgram:
         self.program, self.device = program, device
         #: The OpenCL program of each command.
         self.built = device.build(program.commands, binaries)
-        for constant in program.constants():
-            _ = constant.memory  # raises the error of its upload
+        memory = [constant.memory for constant in program.constants()]  # raises the error of an upload
+        self.constant_bytes = sum(buffer.size for buffer in memory if buffer)
         for launch, built in zip(program.commands, self.built):
             # Intel's runtime translates a kernel when the first one is made of it, which takes milliseconds.
             kernel = _make_kernel(device, launch, built)

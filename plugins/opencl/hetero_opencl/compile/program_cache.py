@@ -39,13 +39,17 @@ class SegmentCache(ProgramCache[Segment]):
     """Creates the segments of a model or a body on demand, for concrete input shapes, and keeps the last used ones."""
 
     def __init__(
-        self, model: Model, lower: Callable[[Model, Guards | None], BuiltProgram], created: CreatedPrograms
+        self,
+        model: Model,
+        lower: Callable[[Model, Guards | None], BuiltProgram],
+        created: CreatedPrograms,
+        is_full: Callable[[], bool],
     ) -> None:
         """``lower(model, guards)`` returns the program of a model of static shapes, which is added to ``created``.
 
-        The guards are those of Lengths in the shapes, None if there are none.
+        The guards are those of Lengths in the shapes, None if there are none. ``is_full``: see ``ProgramCache``.
         """
-        super().__init__(model, self._make_segment, takes_lengths=True)
+        super().__init__(model, self._make_segment, is_full=is_full, takes_lengths=True)
         self._lower, self._created = lower, created
 
     def last_chain(self) -> list[BuiltProgram]:
@@ -76,12 +80,12 @@ class SegmentCache(ProgramCache[Segment]):
             return None
         program = self._lower(part.model, guards)
         self._created[program] = None
-        bodies = {
-            node: [SegmentCache(body, self._lower, self._created) for body in filter(None, node.bodies)]
-            for node in part.host_steps
-        }
-        rest = SegmentCache(part.rest.model, self._lower, self._created) if part.rest else None
+        bodies = {node: [self._cache_of(body) for body in filter(None, node.bodies)] for node in part.host_steps}
+        rest = self._cache_of(part.rest.model) if part.rest else None
         return Segment(part, program, bodies, rest)
+
+    def _cache_of(self, model: Model) -> SegmentCache:
+        return SegmentCache(model, self._lower, self._created, self._is_full)
 
 
 @dataclass(frozen=True)
