@@ -98,3 +98,8 @@ def typical_length(length: int) -> int:
     It is 1 for 1, which is broadcast, as no other length is.
     """
     return length if length < 2 else 8 * 16 ** (bucket(length) - 1) + 3
+
+
+def short_length(length: int) -> int:
+    """Return ``typical_length`` of the beginning of a bucket, for models that take no longer ones."""
+    return length if length < 2 else 16 ** (bucket(length) - 1) + 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -65,8 +66,7 @@ class OpenCLCompiledModel(CompiledModel):
         # Variables are unset in the first inference of a request, and set in later ones.
         for are_set in dict.fromkeys((is_set,) * len(self.variables) for is_set in (False, True)):
             stateful = self.programs_for(are_set)
-            grows = [name in self._growing for name in stateful.read]
-            stateful.programs.make_ahead([*grows, *[True] * bool(stateful.chosen)])
+            stateful.programs.make_ahead(stateful.grows)
             for built in stateful.programs.last_chain()[-1:]:
                 built.program.plan_ahead(len(stateful.written))
 
@@ -79,7 +79,9 @@ class OpenCLCompiledModel(CompiledModel):
                 beams = {name: g.beams for name, g in self._growing.items() if name in read and g.beams is not None}
                 lower = partial(self._lower, is_profiled=key[0])
                 programs = SegmentCache(model, lower, self._lowered, self._is_full)
-                self._stateful[key] = StatefulPrograms(programs, read, written, [*beams], next(iter(beams.values()), 0))
+                grows = [*(name in self._growing for name in read), *[True] * bool(beams)]
+                beams_input = next(iter(beams.values()), 0)
+                self._stateful[key] = StatefulPrograms(programs, read, written, grows, [*beams], beams_input)
             self._last_used = self._stateful[key].programs
             return self._stateful[key]
 
@@ -93,11 +95,18 @@ class OpenCLCompiledModel(CompiledModel):
         return lower_and_build(model, self.device, self._constants, self._binaries, self._tuning, is_profiled, guards)
 
     def export_sections(self) -> dict[str, Section]:
-        """Return the transformed model, and the binaries of the kernels built so far."""
+        """Return the transformed model, and the binaries of the kernels built so far.
+
+        If shapes are dynamic, also those for other likely lengths, so that an imported model compiles none for them.
+        With CACHE_DIR these are not built ahead, as they are found there once a request has needed them.
+        """
+        # Each in one step, while requests make programs for other shapes.
+        made, stateful = [*self._lowered.keyrefs()], [*self._stateful.values()]
+        if self.properties.get(props.cache_dir):
+            stateful = []
+        likely = (segment.program for each in stateful for segment in each.programs.programs_of_buckets(each.grows))
         kernels: dict[str, bytes] = {}
-        for reference in self._lowered.keyrefs():  # one step, while requests make programs for other shapes
-            if (program := reference()) is None:
-                continue
+        for program in itertools.chain((program for reference in made if (program := reference())), likely):
             names = self.device.binary_names(program.program.commands)
             kernels.update({name: built.binaries[0] for name, built in dict(zip(names, program.built)).items()})
         return {**model_sections(self, self._model), **kernels}

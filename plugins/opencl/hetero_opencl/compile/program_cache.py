@@ -92,12 +92,14 @@ class SegmentCache(ProgramCache[Segment]):
 class StatefulPrograms:
     """Programs of a model with its variables as additional last inputs (``read``) and outputs (``written``).
 
-    If variables are ``chosen`` by the input at index ``beams``, their items are one more input.
+    If variables are ``chosen`` by the input at index ``beams``, their items are one more input. ``grows``: whether each
+    of the additional inputs grows along its first axis.
     """
 
     programs: SegmentCache
     read: list[str]
     written: list[str]
+    grows: list[bool]
     chosen: Sequence[str] = ()
     beams: int = 0
 
