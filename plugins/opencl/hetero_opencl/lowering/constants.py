@@ -82,7 +82,7 @@ def _contents(array: np.ndarray) -> object:
     The address of others is as good: the buffer keeps its array alive, and constants are never written.
     """
     if array.nbytes <= _SMALL:
-        return hashlib.blake2b(np.ascontiguousarray(array)).digest()
+        return hashlib.blake2b(array.tobytes()).digest()
     return array.__array_interface__["data"][0], array.strides
 
 
