@@ -43,15 +43,15 @@ class ProgramCache(Generic[Program]):
     def __init__(
         self,
         model: Model,
-        make: Callable[..., Program | None],
+        make: Callable[..., Program],
         deciding: Collection[Node] = (),
         is_full: Callable[[], bool] = lambda: False,
         takes_lengths: bool = False,
     ) -> None:
         """``make(model)`` returns the program of a model of static shapes.
 
-        With ``takes_lengths`` ``make(model, guards)`` returns that of one whose lengths may be Lengths, None if there
-        has to be a program for each shape.
+        With ``takes_lengths`` ``make(model, guards)`` returns that of one whose lengths may be Lengths; it raises an
+        error that says why if there has to be a program for each shape.
 
         ``deciding``: Parameters whose contents decide the program, besides those whose contents decide shapes.
         ``is_full()`` returns whether the programs take too much memory: then those used longest ago are dropped.
@@ -71,6 +71,8 @@ class ProgramCache(Generic[Program]):
         self._classes: dict[tuple[Any, ...], list[ShapeClass]] = {}
         # The classes of programs for typical lengths, None for those for which none could be made.
         self._typical: dict[tuple[Any, ...], ShapeClass | None] = {}
+        # Why there is no program for a class of shapes, if none could be made.
+        self._why_one_shape = "" if takes_lengths else "the device has none for more"
         self._has_classes = takes_lengths and any(port.partial_shape.is_dynamic for port in model.inputs)
         #: The program of a model that no input can change, once it is made.
         self.only: Program | None = None
@@ -105,6 +107,21 @@ class ProgramCache(Generic[Program]):
                     self._programs.move_to_end(last)
             if found is not None:
                 yield found[0]
+
+    def describe(self) -> list[str]:
+        """Return a line for each program of a class of shapes, and one for those of one shape with the reason.
+
+        Nothing if all shapes are static.
+        """
+        if self.only is not None:
+            return []
+        with self._lock:
+            classes = [str(each) for each in self._programs if isinstance(each, ShapeClass)]
+            lines = [f"a program for {each}" for each in reversed(classes)]
+            if count := len(self._programs) - len(classes):
+                because = f": {self._why_one_shape}" if self._why_one_shape else ""
+                lines.append(f"{count} program{'s' * (count > 1)} for one shape each{because}")
+        return lines
 
     @property
     def last_used(self) -> Program | None:
@@ -188,8 +205,7 @@ class ProgramCache(Generic[Program]):
             # What a kernel of somebody else does with a Length is not known; the program for one shape has the answer.
             kind, lengths = type(error).__name__, [*guards.hints.values()]
             log.debug("'%s' has no program for lengths as %s: %s: %s", self.model.friendly_name, lengths, kind, error)
-            return None
-        if program is None:
+            self._why_one_shape = str(error)
             return None
         made = ShapeClass(guards, symbolic)
         self._classes.setdefault(_key(shapes, values, types), []).insert(0, made)
@@ -204,7 +220,6 @@ class ProgramCache(Generic[Program]):
         if program is None:
             with span("make program", self.model.friendly_name), rarer_collections():
                 program = self._make(specialize(self.model, dict(enumerate(shapes)), values, types))
-            assert program is not None
             self._keep(key, program)
         self._programs.move_to_end(key)
         return program

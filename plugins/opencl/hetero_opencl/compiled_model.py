@@ -25,6 +25,7 @@ from hetero.plugin import (
     PreparedModel,
     Section,
     make_runtime_model,
+    model_programs,
     model_sections,
 )
 from hetero_opencl.compile.built_program import BuiltProgram
@@ -147,6 +148,8 @@ class OpenCLCompiledModel(CompiledModel):
         if key == model_memory:
             made = [built.program for key in self._lowered.keyrefs() if (built := key()) is not None]
             return memory_of(self.last_programs(), made)
+        if key == model_programs:
+            return tuple(line for each in [*self._stateful.values()] for line in each.programs.describe())
         if key == memory_statistics:
             return allocations_on(self.device.handle).statistics()
         return super().get_property(key)

@@ -11,6 +11,7 @@ from hetero.compiler import ProgramCache
 from hetero.core.lengths.guards import Guards
 from hetero.core.tensor import Tensor
 from hetero.graph import Model, Node
+from hetero.system.errors import NotSupportedError
 from hetero_opencl.compile.built_program import BuiltProgram
 from hetero_opencl.compile.segments import Cut, cut
 from hetero_opencl.device.transfers import on_host
@@ -74,10 +75,10 @@ class SegmentCache(ProgramCache[Segment]):
         types = {index: inputs[index].element_type for index in self.untyped}
         return self.program_for_lengths([tuple(tensor.shape) for tensor in inputs], values, types)
 
-    def _make_segment(self, model: Model, guards: Guards | None = None) -> Segment | None:
+    def _make_segment(self, model: Model, guards: Guards | None = None) -> Segment:
         part = cut(model)
-        if guards is not None and (part.rest or part.host_steps):
-            return None
+        if guards is not None and (cause := part.cause):
+            raise NotSupportedError(cause)
         program = self._lower(part.model, guards)
         self._created[program] = None
         bodies = {node: [self._cache_of(body) for body in filter(None, node.bodies)] for node in part.host_steps}

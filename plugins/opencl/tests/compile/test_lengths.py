@@ -121,6 +121,47 @@ def test_requests_of_other_lengths_in_threads():
     assert not wrong
 
 
+def test_the_report_says_which_shapes_have_a_program(device, plugin_request):
+    x = Parameter(Type.f32, [-1, 4], name="x")
+    compiled = CORE.compile_model(Model([ops.Softmax(x, 1, name="soft")], [x]), f"HETERO:{device}")
+    for rows in (1, 5, 100, 300):
+        compiled(np.ones((rows, 4), np.float32))
+    (subgraph,) = compiled.get_property("PLACEMENT_REPORT").subgraphs
+    served = [line.removeprefix("a program for s0 ") for line in subgraph.programs]
+    assert served == ["256 to 4095", "16 to 255", "1 to 15"]  # those used last come first
+    lines = str(compiled.get_property("PLACEMENT_REPORT")).splitlines()
+    assert lines[2:6] == [*(f"  {line}" for line in subgraph.programs), "  Softmax 'soft'"]
+
+
+@pytest.mark.parametrize(
+    "kind, reason", [("NonZero", "the shape of NonZero 'it' depends on data"), ("Loop", "Loop 'it' runs on the host")]
+)
+def test_the_report_says_why_each_shape_has_a_program(device, kind, reason):
+    x = Parameter(Type.f32, [-1], name="x")
+    if kind == "NonZero":
+        result = ops.Exp(ops.Convert(ops.NonZero(x, "i64", name="it"), "f32"))
+    else:
+        inner = Parameter(Type.f32, [-1])
+        body = Model(
+            [ops.Less(ops.ReduceMax(inner, np.int64([0])), np.float32(9)), ops.Add(inner, np.float32(1))], [inner]
+        )
+        loop = ops.Loop(np.int64(-1), np.array(True), name="it")
+        loop.set_function(body)
+        loop.set_special_body_ports([-1, 0])
+        loop.set_merged_input(inner, x, body.results[1].output(0))
+        result = loop.get_iter_value(body.results[1].output(0), -1)
+    compiled = CORE.compile_model(Model([result], [x]), device)
+    assert compiled.get_property("MODEL_PROGRAMS") == []
+    for count in (3, 4):
+        compiled(np.ones(count, np.float32))
+    assert compiled.get_property("MODEL_PROGRAMS") == [f"2 programs for one shape each: {reason}"]
+
+
+def test_a_static_model_reports_no_programs():
+    x = Parameter(Type.f32, [2])
+    assert CORE.compile_model(Model([ops.Exp(x)], [x]), "GPU").get_property("MODEL_PROGRAMS") == []
+
+
 def test_lengths_out_of_range():
     x = Parameter(Type.f32, [(2, 10), 4], name="x")
     compiled = CORE.compile_model(Model([ops.Exp(x)], [x]), "GPU")
