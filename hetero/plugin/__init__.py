@@ -53,6 +53,6 @@ __all__ = [
     "check_shape", "check_tensor", "common_properties", "escaped", "full_name", "get_logger", "get_supported_nodes",
     "has_space", "hetero_version", "hint_properties", "hookimpl", "inference_precision", "installed_plugins",
     "ir_fault", "ir_in", "ir_sections", "make_runtime_model", "model_programs", "model_sections", "models_in",
-    "overlap", "plan_memory", "ports_in", "ports_section", "release_pages", "renew_after_fork", "scheduling_properties", "section_of",
-    "span", "unsupported", "write_cached",
+    "overlap", "plan_memory", "ports_in", "ports_section", "release_pages", "renew_after_fork",
+    "scheduling_properties", "section_of", "span", "unsupported", "write_cached",
 ]  # fmt: skip
