@@ -1,6 +1,8 @@
 """Programs that serve many shapes: right for all of them, and few."""
 
+import re
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import hetero
 from hetero import Model, Parameter, Type, ops
 from hetero.conformance.operations import OPERATIONS
 from hetero.conformance.samples import assert_close, supports
+from hetero.core.lengths.guards import bucket
 from hetero.system.errors import HeteroError, TensorError
 from tests import zoo
 from tests.benchmarks.llama_models import Llama
@@ -16,8 +19,9 @@ from tests.benchmarks.llama_models import Llama
 CORE = hetero.Core()
 # Two buckets, with other remainders and parities in each.
 ROWS = (5, 9, 14, 7, 20, 33, 50, 61, 6, 17)
-# Kernels of these have tables of indices, for one length each.
-OF_ONE_LENGTH = {"Roll"}
+PAGE = Path(__file__).parents[4] / "docs/development/kernels.md"
+# Operations that have a program for each length, as the page about kernels lists them.
+OF_ONE_LENGTH = set(re.findall(r"^\| `(\w+)` \| each length", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
 
 
 def programs_of(request):
@@ -34,10 +38,14 @@ def test_operations(device, plugin_request, operation):
         pytest.skip("the device refuses it, which the conformance kit checks")
     request = CORE.compile_model(model, device).create_infer_request()
     made_ahead = programs_of(plugin_request(request))
+    sources: dict[tuple[int, int], set[tuple[str, ...]]] = {}
     for rows in ROWS:
         arrays = operation.arrays(kind, rows)
         for found, wanted in zip(request.infer(arrays).to_tuple(), operation.expected(arrays), strict=True):
             assert_close(found, wanted)
+        for place, bound in enumerate(plugin_request(request).bound_model.bound_programs):
+            sources.setdefault((bucket(rows), place), set()).add(tuple(each.source for each in bound.program.commands))
+    assert [len(each) for each in sources.values()] == [1] * len(sources)  # no kernel depends on more than the bucket
     count = programs_of(plugin_request(request)) - made_ahead
     assert count >= len(ROWS) if operation.name in OF_ONE_LENGTH else count <= 4
 
