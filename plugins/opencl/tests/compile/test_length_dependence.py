@@ -67,24 +67,24 @@ def programs():
 
 
 def listed(heading):
-    """Return the rows of a table of the page by what they are about: the profiles."""
-    table = PAGE.read_text().partition(f"\n| {heading} |")[2].partition("\n\n")[0]
+    """Return the rows of a table of the page by what they are about: the second cell."""
+    table = PAGE.read_text(encoding="utf-8").partition(f"\n| {heading} |")[2].partition("\n\n")[0]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
     assert all(reason for _, _, reason in rows)
-    return {name: set(profiles.split(", ")) for cells, profiles, _ in rows for name in re.findall("`(.*?)`", cells)}
+    return {name: second for cells, second, _ in rows for name in re.findall("`(.*?)`", cells)}
 
 
 def test_operations_whose_programs_are_for_one_length(programs):
     """A condition says that a length, or what is computed of it, is a certain number other than 1."""
-    found = {}
-    for profile, of_operations in programs.items():
+    for of_operations in programs.values():
+        found = set()
         for program in (made[0] for made in of_operations if made):
             for condition, cause in program.varying.guards.conditions.items():
                 if condition.relation == "== 0" and condition.holds and cause:
                     number = dict(condition.expression.terms).get((), 0)
                     if number not in (0, -1):
-                        found.setdefault(cause.split()[0], set()).add(profile)
-    assert found == listed("operation")
+                        found.add(cause.split()[0])
+        assert found == {*listed("operation")}
 
 
 def test_kernels_whose_texts_depend_on_a_length(programs):
@@ -95,4 +95,4 @@ def test_kernels_whose_texts_depend_on_a_length(programs):
                 for first, second in zip(made[0].launches, other.launches):
                     if first.kernel == second.kernel and first.source != second.source:
                         found.setdefault(first.kernel, set()).add(profile)
-    assert found == listed("kernel")
+    assert found == {kernel: set(profiles.split(", ")) for kernel, profiles in listed("kernel").items()}
