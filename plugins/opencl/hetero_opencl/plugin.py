@@ -69,8 +69,8 @@ class OpenCLPlugin(Plugin):
 
     supported_properties = (
         *common_properties, props.cache_dir, driver_version, total_memory,
-        memory_statistics, model_memory, model_programs, inference_precision(Type.f16), props.tuning_file, props.device.details,
-        *_HINTS,
+        memory_statistics, model_memory, model_programs, inference_precision(Type.f16), props.tuning_file,
+        props.device.details, *_HINTS,
     )  # fmt: skip
     has_strings = False
     passes = (

@@ -55,7 +55,9 @@ class Cut:
         dynamic = [source.node for source in sources if source.partial_shape.is_dynamic]
         if dynamic:
             return f"the shape of {_named(dynamic[0])} depends on data"
-        return f"{_named(self.carried[0].node)} computes a shape from data" if self.carried else "shapes depend on inputs"
+        return (
+            f"{_named(self.carried[0].node)} computes a shape from data" if self.carried else "shapes depend on inputs"
+        )
 
 
 def _named(node: Node) -> str:
