@@ -78,11 +78,11 @@ class ProgramCache(Generic[Program]):
         self.only: Program | None = None
         self._lock = threading.Lock()
 
-    def make_ahead(self, states: Sequence[bool] = ()) -> None:
+    def make_ahead(self, states: Sequence[int | None] = ()) -> None:
         """Make the program now if no contents of inputs decide it: for a likely class of shapes if these are dynamic.
 
         It is the only one if all shapes are static. ``states``: for each of the last inputs, which are contents of
-        variables, whether these grow along their first axis.
+        variables, the axis along which it grows, None if that is not known.
         """
         ports = self.model.inputs
         if self.deciding or self.untyped:
@@ -92,7 +92,7 @@ class ProgramCache(Generic[Program]):
         elif self._has_classes and (shapes := likely_shapes(self.model, states)):
             self._typical_class(shapes, {}, {})
 
-    def programs_of_buckets(self, states: Sequence[bool] = ()) -> Iterator[Program]:
+    def programs_of_buckets(self, states: Sequence[int | None] = ()) -> Iterator[Program]:
         """Yield the programs that serve the likely buckets of lengths, each when it is found or made.
 
         It may be dropped when the next one is made. ``states`` as in ``make_ahead``.

@@ -17,6 +17,7 @@ from hetero.core.shape import PartialShape
 from hetero.graph import Constant, Model, Op, Output, Parameter, Result
 from hetero.graph.rt_info import copy_rt_info
 from hetero.ops.checks import has_lengths
+from hetero.ops.movement.movement import Concat
 from hetero.passes import specialize
 
 # Lengths that are likely, of texts and of pictures.
@@ -96,31 +97,49 @@ def give_lengths(model: Model, lengths: Mapping[Symbol, int]) -> None:
 
 
 def likely_shapes(
-    model: Model, states: Sequence[bool] = (), items: int = 1, length: int | None = None
+    model: Model, states: Sequence[int | None] = (), items: int = 1, length: int | None = None
 ) -> list[tuple[int, ...]]:
     """Return shapes of inputs that are likely to come, as far as a model tells; nothing if it tells no rank of one.
 
-    That is one item, text of a hundred words, and pictures of some hundred pixels, or ``items`` of a ``length``. If the
-    last inputs are ``states``, texts grow word by word; True stands for one that does along its first axis.
+    That is one item, text of a hundred words, and pictures of some hundred pixels, or ``items`` of a ``length``. Models
+    with caches write word by word. These are inputs that an output continues, and the last inputs if these are
+    ``states``: for each the axis along which it grows, None if that is not known.
     """
     shapes = []
     ports = model.inputs
-    for port, grows in zip(ports, [None] * (len(ports) - len(states)) + [*states]):
+    caches: dict[int, int | None] = {i: axis for i, port in enumerate(ports) if (axis := _grown_axis(port)) is not None}
+    caches.update(enumerate(states, len(ports) - len(states)))
+    for index, port in enumerate(ports):
         if not port.partial_shape.has_rank:
             return []
-        usual = length or (_PIXELS if len(port.partial_shape) > 3 and not states else _WORDS)
-        if states and grows is None:
-            usual = 1
         rank = len(port.partial_shape)
-        lengths = [length or _WORDS, *[items] * rank] if grows else [items, *[usual] * rank]
+        if not caches:
+            lengths = [items, *[length or (_PIXELS if rank > 3 else _WORDS)] * rank]
+        elif index not in caches:
+            lengths = [items, *[1] * rank]
+        else:
+            grows = range(1, rank) if (axis := caches[index]) is None else [axis]
+            lengths = [length or _WORDS if axis in grows else items for axis in range(rank)]
         shapes.append(tuple(map(_likely, port.partial_shape, lengths)))
     return shapes
 
 
-def shapes_of_buckets(model: Model, states: Sequence[bool] = ()) -> list[list[tuple[int, ...]]]:
+def shapes_of_buckets(model: Model, states: Sequence[int | None] = ()) -> list[list[tuple[int, ...]]]:
     """Return shapes as ``likely_shapes`` does, in each bucket of items and of lengths that is likely."""
     found = [likely_shapes(model, states, *each) for each in itertools.product(_ITEMS, _LENGTHS)]
     return [shapes for index, shapes in enumerate(found) if shapes and shapes not in found[:index]]
+
+
+def _grown_axis(value: Output) -> int | None:
+    """Return the axis along which an output of the model continues an input, None if there is no such output."""
+    for target in value.get_target_inputs():
+        concat = target.node
+        if isinstance(concat, Concat) and target.index == 0 and value.partial_shape.has_rank:
+            axis = concat.axis % len(value.partial_shape)
+            is_result = any(isinstance(reader.node, Result) for reader in concat.output(0).get_target_inputs())
+            if is_result and value.partial_shape[axis].is_dynamic:
+                return axis
+    return None
 
 
 def _likely(dimension: Dimension, usual: int) -> int:

@@ -80,7 +80,7 @@ class OpenCLCompiledModel(CompiledModel):
                 beams = {name: g.beams for name, g in self._growing.items() if name in read and g.beams is not None}
                 lower = partial(self._lower, is_profiled=key[0])
                 programs = SegmentCache(model, lower, self._lowered, self._is_full)
-                grows = [*(name in self._growing for name in read), *[True] * bool(beams)]
+                grows = [*(0 if name in self._growing else None for name in read), *[0] * bool(beams)]
                 beams_input = next(iter(beams.values()), 0)
                 self._stateful[key] = StatefulPrograms(programs, read, written, grows, [*beams], beams_input)
             self._last_used = self._stateful[key].programs

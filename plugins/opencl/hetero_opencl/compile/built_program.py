@@ -19,13 +19,13 @@ class BuiltProgram:
         self.program, self.device = program, device
         #: The OpenCL program of each command.
         self.built = device.build(program.commands, binaries)
-        memory = [constant.memory for constant in program.constants()]  # raises the error of an upload
-        self.constant_bytes = sum(buffer.size for buffer in memory if buffer)
         for launch, built in zip(program.commands, self.built):
             # Intel's runtime translates a kernel when the first one is made of it, which takes milliseconds.
             kernel = _make_kernel(device, launch, built)
             if launch.origin:
                 _check_custom_kernel(launch, kernel)
+        memory = [constant.memory for constant in program.constants()]  # raises the error of an upload
+        self.constant_bytes = sum(buffer.size for buffer in memory if buffer)
 
     def make_kernels(self) -> list[cl.Kernel]:
         """Return a new kernel for each command, with the arguments set that are constants and numbers."""

@@ -38,23 +38,30 @@ def _prologue(node: Node) -> Sequence[Node]:
 
 
 def _moves_of_rows(attention: Node) -> Sequence[Node]:
-    """Return the Transposes of queries, keys and values, and the ChooseItems of both keys and values."""
-    nodes, choices = [], []
-    for value in attention.input_values()[:3]:
-        if _keeps_rows(value.node) and _has_one_reader(value.node):
-            nodes.append(value.node)
-            before = value.node.input_value(0).node
-            if type(before) is ChooseItems and _has_one_reader(before):
-                choices.append((before, before.input_value(1), tuple(constant_array(value.node.input_value(1)))))
-    if len(choices) == 2 and choices[0][1:] == choices[1][1:]:
-        nodes = [*(choice[0] for choice in choices), *nodes]
-    return nodes
+    """Return the Transposes and Unsqueezes of queries, keys and values, and the ChooseItems of both keys and values."""
+    chains: list[list[Node]] = [[], [], []]
+    choices = []
+    for chain, value in zip(chains, attention.input_values()):
+        while _keeps_rows(value.node) and _has_one_reader(value.node):
+            chain.insert(0, value.node)
+            value = value.node.input_value(0)
+        if type(value.node) is ChooseItems and _has_one_reader(value.node):
+            choices.append((chain, value.node))
+    if len(choices) == 2 and choices[0][1].input_value(1) == choices[1][1].input_value(1):
+        for chain, choice in choices:
+            chain.insert(0, choice)
+    return [node for chain in chains for node in chain]
 
 
 def _keeps_rows(node: Node) -> bool:
-    """Return whether a node is a Transpose that leaves the last axis where it is."""
-    order = constant_array(node.input_value(1)) if type(node) is ops.Transpose else None
-    return order is not None and order.size > 0 and order[-1] == order.size - 1
+    """Return whether a node is a Transpose that leaves the last axis where it is, or adds axes before the last two."""
+    if type(node) is ops.Transpose:
+        order = constant_array(node.input_value(1))
+        return order is not None and order.size > 0 and order[-1] == order.size - 1
+    if type(node) is ops.Unsqueeze:
+        axes, rank = constant_array(node.input_value(1)), len(node.shape)
+        return axes is not None and all(axis % rank < rank - 2 for axis in axes.reshape(-1).tolist())
+    return False
 
 
 def _takes_zero_point(convolution: Node) -> bool:

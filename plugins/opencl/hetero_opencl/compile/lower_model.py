@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -16,6 +17,7 @@ from hetero_opencl.compile.group_convolutions import widen_groups
 from hetero_opencl.compile.launch_merging import merge_launches
 from hetero_opencl.compile.layout_assignment import assign_layouts
 from hetero_opencl.compile.segments import is_container
+from hetero_opencl.compile.shared_heads import share_heads
 from hetero_opencl.kernels import implementations_of
 from hetero_opencl.kernels.common.layout_conversion import conversion_seconds, convert
 from hetero_opencl.lowering.concat_parts import find_concat_parts
@@ -44,6 +46,7 @@ def lower_model(
     align_prelu_slopes(model)  # those of data whose rank was unknown before
     sink_channel_shuffles(model)  # those of values whose shape was unknown before
     widen_groups(model, profile)
+    share_heads(model)
     fuse_elementwise(model, FUSION_RULES)
     return lower_fused(model, profile, constants, tuning, is_profiled, failed, guards)
 
@@ -82,7 +85,9 @@ def lower_fused(
     layouts = {value: choice.signature.output for node, choice in chosen.items() for value in node.outputs()}
     parts = find_concat_parts(operations, chosen, profile.base_alignment)
     report = LoweringReport(choices=choices, chosen=chosen)
-    with ThreadPoolExecutor(1) as executor:
+    with contextlib.ExitStack() as stack:
+        executor = ThreadPoolExecutor(1)
+        stack.callback(executor.shutdown, wait=False)  # kernels are built while it uploads the last constants
         lowering = Lowering(profile, constants, layouts, parts, convert, report, executor)
         for operation in operations:
             if guards is not None:

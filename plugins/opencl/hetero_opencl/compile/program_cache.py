@@ -93,14 +93,14 @@ class SegmentCache(ProgramCache[Segment]):
 class StatefulPrograms:
     """Programs of a model with its variables as additional last inputs (``read``) and outputs (``written``).
 
-    If variables are ``chosen`` by the input at index ``beams``, their items are one more input. ``grows``: whether each
-    of the additional inputs grows along its first axis.
+    If variables are ``chosen`` by the input at index ``beams``, their items are one more input. ``grows``: the
+    axis along which each of the additional inputs grows, None if that is not known.
     """
 
     programs: SegmentCache
     read: list[str]
     written: list[str]
-    grows: list[bool]
+    grows: list[int | None]
     chosen: Sequence[str] = ()
     beams: int = 0
 

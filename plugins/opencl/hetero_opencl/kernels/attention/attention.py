@@ -16,7 +16,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.lengths.length import about
 from hetero.core.types import Type
-from hetero.graph import Output
+from hetero.graph import Node, Output
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.copies import WORDS, shape_input, strided_copy, unsupported_movement, widest_word
 from hetero_opencl.kernels.common.definition import (
@@ -87,13 +87,25 @@ class _Operand(NamedTuple):
 
 
 def _operand(lowering: Lowering, node: ops.ScaledDotProductAttention, index: int) -> _Operand:
-    value, source = node.input_value(index), lowering.operation.source(index)
-    view, order = View.dense(source.shape, 1), list(range(len(source.shape)))
-    if value != source:
-        order = shape_input(value.node, 1).tolist()
-    before = value.node.input_value(0).node if value != source else None
-    choice = before if isinstance(before, ChooseItems) and before in lowering.operation.prologue else None
-    return _Operand(source, view.transpose(*order), choice, order.index(1))
+    moves: list[Node] = []
+    value = node.input_value(index)
+    while value.node in lowering.operation.prologue:
+        moves.insert(0, value.node)
+        value = value.node.input_value(0)
+    view = View.dense(value.shape, 1)
+    choice, axes = None, [*range(len(value.shape))]  # those of the value; -1 for those that are added
+    for move in moves:
+        if isinstance(move, ChooseItems):
+            choice = move
+        elif isinstance(move, ops.Transpose):
+            order = shape_input(move, 1).tolist()
+            view, axes = view.transpose(*order), [axes[axis] for axis in order]
+        else:
+            added = {axis % len(move.shape) for axis in shape_input(move, 1).reshape(-1).tolist()}
+            kept, places = iter(axes), range(len(move.shape))
+            view = view[tuple(None if axis in added else slice(None) for axis in places)]
+            axes = [-1 if axis in added else next(kept) for axis in places]
+    return _Operand(value, view, choice, axes.index(1))
 
 
 @lowers(ops.ScaledDotProductAttention, ops.SoftmaxAttention, unsupported=unsupported_non_float)

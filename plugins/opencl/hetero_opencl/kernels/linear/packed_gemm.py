@@ -193,9 +193,11 @@ def pack_columns(array: np.ndarray, vectors: int) -> np.ndarray:
     """Return matrices [..., depth, columns] as panels [..., panels, depth, 16 * vectors], padded with zeros."""
     *batch, depth, columns = array.shape
     width = _WIDTH * vectors
-    panels = -(-columns // width)
-    packed = np.zeros((*batch, panels, depth, width), array.dtype)
-    for panel in range(panels):
-        part = array[..., panel * width : (panel + 1) * width]
-        packed[..., panel, :, : part.shape[-1]] = part
+    whole, rest = divmod(columns, width)
+    packed = np.empty((*batch, whole + (rest > 0), depth, width), array.dtype)
+    split = array[..., : whole * width].reshape(*batch, depth, whole, width)
+    packed[..., :whole, :, :] = np.moveaxis(split, -2, -3)
+    if rest:
+        packed[..., whole, :, :rest] = array[..., whole * width :]
+        packed[..., whole, :, rest:] = 0
     return packed
