@@ -1,5 +1,8 @@
 """Models of the zoo on all devices and placements, compared with ONNX Runtime or LiteRT."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -37,6 +40,22 @@ CASES += [
     if in_sample(f"{name} on {device}", 12)
 ]
 
+# Shapes of models with dynamic dimensions that one compiled model runs besides their own.
+FURTHER_SHAPES: dict[str, tuple[zoo.Shape, ...]] = {
+    "ocr_detection": ((1, 3, 96, 160), (1, 3, 32, 320)),
+    "ocr_recognition": ((1, 3, 48, 200), (1, 3, 48, 72), (3, 3, 48, 320)),
+    "ocr_direction": ((2, 3, 48, 192),),
+    "magika": ((2, 2048), (17, 2048)),
+    "voice_activity": ((2, 512),),
+    "basic_pitch": ((2, 43844, 1),),
+}
+ANY_SHAPE_CASES = [
+    (name, device)
+    for name in FURTHER_SHAPES
+    for device in (*GPUS, *(f"HETERO:{first},TEMPLATE" for first in (GPUS[0], *ENGINES)))
+    if in_sample(f"all shapes of {name} on {device}", 4)
+]
+
 pytestmark = pytest.mark.own_sample
 
 
@@ -60,12 +79,15 @@ def core():
 
 
 def check(core: Core, model: Model, device: str, name: str, shape: tuple[int, ...], max_error: float) -> None:
-    expected, max_error = zoo.expected(name, 0, shape), max(max_error, zoo.MAX_ERRORS.get(name, 0))
     compiled = core.compile_model(model, device)
     if device.startswith("HETERO"):  # no device fails at what it accepted
         assert compiled.get_property("PLACEMENT_REPORT").failures == ()
-    found = compiled(zoo.inputs(name, 0, shape))
-    for output, array in expected.items():
+    check_results(compiled(zoo.inputs(name, 0, shape)), name, shape, max_error)
+
+
+def check_results(found: Mapping[Any, np.ndarray], name: str, shape: tuple[int, ...], max_error: float) -> None:
+    max_error = max(max_error, zoo.MAX_ERRORS.get(name, 0))
+    for output, array in zoo.expected(name, 0, shape).items():
         assert found[output].shape == array.shape
         assert np.abs(found[output].astype(np.float64) - array).max() <= max_error * np.abs(array).max()
 
@@ -95,6 +117,14 @@ def check_random_affinities(core: Core, division: str, name: str, seed: int) -> 
 )
 def test_devices(core, name, shape, device):
     check(core, core.read_model(zoo.path(name)), device, name, shape, MAX_ERROR)
+
+
+@pytest.mark.parametrize(("name", "device"), ANY_SHAPE_CASES)
+def test_one_compiled_model_runs_all_shapes(core, name, device):
+    request = core.compile_model(core.read_model(zoo.path(name)), device).create_infer_request()
+    shapes = zoo.MODELS[name].shapes + FURTHER_SHAPES[name]
+    for shape in (*shapes, *shapes):
+        check_results(request.infer(zoo.inputs(name, 0, shape)), name, shape, MAX_ERROR)
 
 
 @pytest.mark.parametrize(("name", "division", "seed"), cuts())

@@ -1,7 +1,7 @@
 """What a plugin that makes programs of its own builds on."""
 
 from hetero.compiler.length_function import length_function
-from hetero.compiler.program_cache import MAX_PROGRAMS, ProgramCache
+from hetero.compiler.program_cache import MAX_PROGRAMS, ProgramCache, constants_budget
 from hetero.compiler.symbolic import KnownLengths, give_lengths
 
-__all__ = ["MAX_PROGRAMS", "KnownLengths", "ProgramCache", "give_lengths", "length_function"]
+__all__ = ["MAX_PROGRAMS", "KnownLengths", "ProgramCache", "constants_budget", "give_lengths", "length_function"]

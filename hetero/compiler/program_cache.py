@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from hetero.compiler.shape_class import ShapeClass
-from hetero.compiler.symbolic import guards_for, likely_shapes, specialize_for_lengths
+from hetero.compiler.symbolic import guards_for, likely_shapes, shapes_of_buckets, specialize_for_lengths
 from hetero.core.containers import ContainerType, ElementType
+from hetero.core.lengths.guards import short_length, typical_length
 from hetero.graph import Model, Node
 from hetero.passes import shape_deciding_parameters, specialize
 from hetero.system.garbage_collection import rarer_collections
@@ -24,9 +25,16 @@ Program = TypeVar("Program")
 
 #: A state that grows in a loop has another shape in each iteration, and again the same ones in the next inference.
 MAX_PROGRAMS = 64
-# How often programs for typical lengths may turn out not to serve a shape, until none are made any more.
-_TYPICAL_TRIES = 3
+# Programs for other shapes may want the weights in other layouts.
+LAYOUTS, MIN_BYTES = 3, 1 << 26
+# For which lengths of a bucket a program is made: the second one if a model takes none as long as the first.
+_HINTS: tuple[Callable[[int], int], ...] = (typical_length, short_length)
 _NO_TYPES: Mapping[int, ElementType] = {}
+
+
+def constants_budget(byte_size: int) -> int:
+    """Return how many bytes the constants of all programs of a model may take, if those of one take ``byte_size``."""
+    return max(MIN_BYTES, LAYOUTS * byte_size)
 
 
 class ProgramCache(Generic[Program]):
@@ -35,15 +43,15 @@ class ProgramCache(Generic[Program]):
     def __init__(
         self,
         model: Model,
-        make: Callable[..., Program | None],
+        make: Callable[..., Program],
         deciding: Collection[Node] = (),
         is_full: Callable[[], bool] = lambda: False,
         takes_lengths: bool = False,
     ) -> None:
         """``make(model)`` returns the program of a model of static shapes.
 
-        With ``takes_lengths`` ``make(model, guards)`` returns that of one whose lengths may be Lengths, None if there
-        has to be a program for each shape.
+        With ``takes_lengths`` ``make(model, guards)`` returns that of one whose lengths may be Lengths; it raises an
+        error that says why if there has to be a program for each shape.
 
         ``deciding``: Parameters whose contents decide the program, besides those whose contents decide shapes.
         ``is_full()`` returns whether the programs take too much memory: then those used longest ago are dropped.
@@ -58,10 +66,13 @@ class ProgramCache(Generic[Program]):
             if parameter in contents and not isinstance(kind, ContainerType)
         ]
         self.untyped = [index for index, kind in enumerate(types) if kind.is_dynamic()]
-        self._programs: OrderedDict[Any, Program] = OrderedDict()
+        self._programs: OrderedDict[Any, Program] = OrderedDict()  # the one used last is at the end
         # Those of classes of shapes, by what else decides them; their keys in ``_programs`` are the classes.
         self._classes: dict[tuple[Any, ...], list[ShapeClass]] = {}
-        self._typical_tries = _TYPICAL_TRIES
+        # The classes of programs for typical lengths, None for those for which none could be made.
+        self._typical: dict[tuple[Any, ...], ShapeClass | None] = {}
+        # Why there is no program for a class of shapes, if none could be made.
+        self._why_one_shape = "" if takes_lengths else "the device has none for more"
         self._has_classes = takes_lengths and any(port.partial_shape.is_dynamic for port in model.inputs)
         #: The program of a model that no input can change, once it is made.
         self.only: Program | None = None
@@ -79,10 +90,38 @@ class ProgramCache(Generic[Program]):
         if all(port.partial_shape.is_static for port in ports):
             self.only = self.program_for([port.shape for port in ports], {})
         elif self._has_classes and (shapes := likely_shapes(self.model, states)):
-            made = self._make_class(shapes, {}, {}, is_typical=True)
-            if made is not None:
-                self._classes[tuple(map(len, shapes)),] = [made[0]]
-                self._keep(*made)
+            self._typical_class(shapes, {}, {})
+
+    def programs_of_buckets(self, states: Sequence[int | None] = ()) -> Iterator[Program]:
+        """Yield the programs that serve the likely buckets of lengths, each when it is found or made.
+
+        It may be dropped when the next one is made. ``states`` as in ``make_ahead``.
+        """
+        if self.deciding or self.untyped or not self._has_classes:
+            return
+        last = next(reversed(self._programs), None)
+        for shapes in shapes_of_buckets(self.model, states):
+            with self._lock:
+                found = self._class_for(shapes, {}, {})
+                if last in self._programs:
+                    self._programs.move_to_end(last)
+            if found is not None:
+                yield found[0]
+
+    def describe(self) -> list[str]:
+        """Return a line for each program of a class of shapes, and one for those of one shape with the reason.
+
+        Nothing if all shapes are static.
+        """
+        if self.only is not None:
+            return []
+        with self._lock:
+            classes = [str(each) for each in self._programs if isinstance(each, ShapeClass)]
+            lines = [f"a program for {each}" for each in reversed(classes)]
+            if count := len(self._programs) - len(classes):
+                because = f": {self._why_one_shape}" if self._why_one_shape else ""
+                lines.append(f"{count} program{'s' * (count > 1)} for one shape each{because}")
+        return lines
 
     @property
     def last_used(self) -> Program | None:
@@ -115,42 +154,63 @@ class ProgramCache(Generic[Program]):
         """
         with self._lock:
             if self._has_classes:
-                ranks = tuple(map(len, shapes))
-                key = (ranks, *types.values(), *(value.tobytes() for value in values.values()))
-                for known in self._classes.get(key, ()):
-                    lengths = known.lengths_of(shapes)
-                    if lengths is not None and known in self._programs:
-                        self._programs.move_to_end(known)
-                        return self._programs[known], lengths
-                # Typical lengths may not fit together, or have properties that others lack.
-                for is_typical in (True, False) if self._typical_tries else (False,):
-                    made = self._make_class(shapes, values, types, is_typical)
-                    if made is not None and (lengths := made[0].lengths_of(shapes)) is not None:
-                        self._typical_tries -= not is_typical and self._typical_tries > 0
-                        self._classes.setdefault(key, []).insert(0, made[0])
-                        self._keep(*made)
-                        return made[1], lengths
+                found = self._class_for(shapes, values, types)
+                if found is not None:
+                    return found
             program = self._program_of_shapes(shapes, values, types)
             self._has_classes = False  # now that the shapes are known to fit the model
             return program, ()
+
+    def _class_for(
+        self, shapes: Sequence[tuple[int, ...]], values: Mapping[int, np.ndarray], types: Mapping[int, ElementType]
+    ) -> tuple[Program, tuple[int, ...]] | None:
+        """Return a program for a class that has these shapes and the lengths of its symbols, made on a cache miss."""
+        key = _key(shapes, values, types)
+        for known in self._classes.get(key, ()):
+            lengths = known.lengths_of(shapes)
+            if lengths is not None and known in self._programs:
+                self._programs.move_to_end(known)
+                return self._programs[known], lengths
+        # Typical lengths may not fit together, or have properties that others lack.
+        for make in (self._typical_class, self._make_class):
+            made = make(shapes, values, types)
+            if made is not None and (lengths := made.lengths_of(shapes)) is not None:
+                return self._programs[made], lengths
+        return None
+
+    def _typical_class(
+        self, shapes: Sequence[tuple[int, ...]], values: Mapping[int, np.ndarray], types: Mapping[int, ElementType]
+    ) -> ShapeClass | None:
+        """Return the class of the program for typical lengths of the buckets of these shapes, made on a cache miss."""
+        for hint_of in _HINTS:
+            hints = (_key(shapes, values, types), *(hint_of(length) for shape in shapes for length in shape))
+            if hints not in self._typical or self._typical[hints] not in (None, *self._programs):
+                self._typical[hints] = self._make_class(shapes, values, types, hint_of)
+            if (made := self._typical[hints]) is not None:
+                return made
+        return None
 
     def _make_class(
         self,
         shapes: Sequence[tuple[int, ...]],
         values: Mapping[int, np.ndarray],
         types: Mapping[int, ElementType],
-        is_typical: bool,
-    ) -> tuple[ShapeClass, Program] | None:
-        guards, symbolic = guards_for(self.model, shapes, is_typical)
+        hint_of: Callable[[int], int] = int,
+    ) -> ShapeClass | None:
+        guards, symbolic = guards_for(self.model, shapes, hint_of)
         try:
             with span("make program", self.model.friendly_name), rarer_collections():
                 program = self._make(specialize_for_lengths(self.model, symbolic, values, types), guards)
         except Exception as error:
             # What a kernel of somebody else does with a Length is not known; the program for one shape has the answer.
-            kind = "typical lengths" if is_typical else "lengths"
-            log.debug("'%s' has no program for %s: %s: %s", self.model.friendly_name, kind, type(error).__name__, error)
+            kind, lengths = type(error).__name__, [*guards.hints.values()]
+            log.debug("'%s' has no program for lengths as %s: %s: %s", self.model.friendly_name, lengths, kind, error)
+            self._why_one_shape = str(error)
             return None
-        return None if program is None else (ShapeClass(guards, symbolic), program)
+        made = ShapeClass(guards, symbolic)
+        self._classes.setdefault(_key(shapes, values, types), []).insert(0, made)
+        self._keep(made, program)
+        return made
 
     def _program_of_shapes(
         self, shapes: Sequence[tuple[int, ...]], values: Mapping[int, np.ndarray], types: Mapping[int, ElementType]
@@ -160,7 +220,6 @@ class ProgramCache(Generic[Program]):
         if program is None:
             with span("make program", self.model.friendly_name), rarer_collections():
                 program = self._make(specialize(self.model, dict(enumerate(shapes)), values, types))
-            assert program is not None
             self._keep(key, program)
         self._programs.move_to_end(key)
         return program
@@ -174,3 +233,11 @@ class ProgramCache(Generic[Program]):
                     key: [each for each in known if each in self._programs] for key, known in self._classes.items()
                 }
                 self._classes = {key: known for key, known in alive.items() if known}
+                self._typical = {hints: known for hints, known in self._typical.items() if known in self._programs}
+
+
+def _key(
+    shapes: Sequence[tuple[int, ...]], values: Mapping[int, np.ndarray], types: Mapping[int, ElementType]
+) -> tuple[Any, ...]:
+    """Return what decides a program for a class of shapes, besides the lengths."""
+    return (tuple(map(len, shapes)), *types.values(), *(value.tobytes() for value in values.values()))

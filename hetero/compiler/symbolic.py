@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from hetero.core.containers import ElementType
 from hetero.core.dimension import Dimension
 from hetero.core.lengths.expression import Bounds, Symbol
-from hetero.core.lengths.guards import Guards, typical_length
+from hetero.core.lengths.guards import Guards
 from hetero.core.lengths.length import AnyLength, Length
 from hetero.core.shape import PartialShape
 from hetero.graph import Constant, Model, Op, Output, Parameter, Result
@@ -21,6 +22,9 @@ from hetero.passes import specialize
 
 # Lengths that are likely, of texts and of pictures.
 _WORDS, _PIXELS = 128, 512
+# Those of each bucket that is likely, and some that have programs of their own in many models: 1 is broadcast, 16 is
+# less than kernels of convolutions want, and 512 is the longest text.
+_ITEMS, _LENGTHS = (1, 8, 128), (1, 8, 128, 300, 16, 512)
 
 
 class KnownLengths(Op):
@@ -48,12 +52,12 @@ class KnownLengths(Op):
 
 
 def guards_for(
-    model: Model, shapes: Sequence[tuple[int, ...]], is_typical: bool
+    model: Model, shapes: Sequence[tuple[int, ...]], hint_of: Callable[[int], int]
 ) -> tuple[Guards, list[tuple[AnyLength, ...]]]:
     """Return new Guards, and the shapes of the inputs with Lengths for the dimensions that may have other ones.
 
-    Dimensions of one name are one symbol, unless their lengths differ. With ``is_typical`` the Lengths are for the
-    typical length of each bucket, so that kernels are the same whichever shape comes first.
+    Dimensions of one name are one symbol, unless their lengths differ. The Lengths are for ``hint_of(length)``, where
+    that is in range: if it is the same in a bucket, kernels are the same whichever shape comes first.
     """
     symbols: dict[tuple[str, int], Symbol] = {}
     hints: dict[Symbol, int] = {}
@@ -71,8 +75,8 @@ def guards_for(
             symbol = symbols.setdefault((name, length), Symbol(name)) if name else Symbol()
             longest = math.inf if dimension.max_length < 0 else dimension.max_length
             ranges[symbol] = dimension.min_length, longest
-            typical = typical_length(length)
-            hints[symbol] = typical if is_typical and dimension.min_length <= typical <= longest else length
+            hint = hint_of(length)
+            hints[symbol] = hint if dimension.min_length <= hint <= longest else length
             place.append(symbol)
         places.append(place)
     guards = Guards(hints, ranges)
@@ -92,12 +96,14 @@ def give_lengths(model: Model, lengths: Mapping[Symbol, int]) -> None:
                     node.partial_shape = output.partial_shape
 
 
-def likely_shapes(model: Model, states: Sequence[int | None] = ()) -> list[tuple[int, ...]]:
+def likely_shapes(
+    model: Model, states: Sequence[int | None] = (), items: int = 1, length: int | None = None
+) -> list[tuple[int, ...]]:
     """Return shapes of inputs that are likely to come, as far as a model tells; nothing if it tells no rank of one.
 
-    That is one item, text of a hundred words, and pictures of some hundred pixels. A model with caches writes word by
-    word. These are inputs that an output continues, and the last inputs if these are ``states``: for each the axis
-    along which it grows, None if that is not known.
+    That is one item, text of a hundred words, and pictures of some hundred pixels, or ``items`` of a ``length``. Models
+    with caches write word by word. These are inputs that an output continues, and the last inputs if these are
+    ``states``: for each the axis along which it grows, None if that is not known.
     """
     shapes = []
     ports = model.inputs
@@ -106,14 +112,22 @@ def likely_shapes(model: Model, states: Sequence[int | None] = ()) -> list[tuple
     for index, port in enumerate(ports):
         if not port.partial_shape.has_rank:
             return []
-        axes = range(len(port.partial_shape))
-        if caches:
-            grows = caches.get(index, -1)
-            lengths = [_WORDS if axis == grows or (grows is None and axis) else 1 for axis in axes]
+        rank = len(port.partial_shape)
+        if not caches:
+            lengths = [items, *[length or (_PIXELS if rank > 3 else _WORDS)] * rank]
+        elif index not in caches:
+            lengths = [items, *[1] * rank]
         else:
-            lengths = [1, *[_PIXELS if len(axes) > 3 else _WORDS] * len(axes)]
+            grows = range(1, rank) if (axis := caches[index]) is None else [axis]
+            lengths = [length or _WORDS if axis in grows else items for axis in range(rank)]
         shapes.append(tuple(map(_likely, port.partial_shape, lengths)))
     return shapes
+
+
+def shapes_of_buckets(model: Model, states: Sequence[int | None] = ()) -> list[list[tuple[int, ...]]]:
+    """Return shapes as ``likely_shapes`` does, in each bucket of items and of lengths that is likely."""
+    found = [likely_shapes(model, states, *each) for each in itertools.product(_ITEMS, _LENGTHS)]
+    return [shapes for index, shapes in enumerate(found) if shapes and shapes not in found[:index]]
 
 
 def _grown_axis(value: Output) -> int | None:

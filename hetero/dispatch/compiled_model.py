@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from hetero import properties as props
@@ -15,7 +16,7 @@ from hetero.dispatch.execution.infer_request import (
 )
 from hetero.dispatch.runtime_model import join_runtime_models
 from hetero.graph import Model
-from hetero.plugin import AsyncInferRequest, RemoteContext, Section
+from hetero.plugin import AsyncInferRequest, RemoteContext, Section, model_programs
 from hetero.plugin.blobs.model_sections import ports_section
 
 
@@ -32,7 +33,21 @@ class HeteroCompiledModel(DeployedModel):
         return join_runtime_models(self.name, self.plan, subgraphs, names)
 
     def get_property(self, key: str) -> Any:
-        """Return a property of its own, else that of the first subgraph that has it."""
+        """Return a property of its own, else that of the first subgraph that has it.
+
+        The placement report has the programs that the subgraphs have made so far.
+        """
+        if key == placement_report:
+            report = super().get_property(key)
+            return replace(
+                report,
+                subgraphs=tuple(
+                    replace(each, programs=step.compiled.get_property(model_programs))
+                    if model_programs in step.compiled.properties
+                    else each
+                    for each, step in zip(report.subgraphs, self.plan.steps, strict=True)
+                ),
+            )
         if key not in self.properties:
             for step in self.plan.steps:
                 if key in step.compiled.properties:

@@ -40,7 +40,8 @@ class SubgraphReport:
     """One subgraph: the names of its operations, and the number of values that cross its boundary.
 
     ``apart``: the operations of which the device would have joined some with operations outside, or moved them there,
-    and that it transformed on their own instead.
+    and that it transformed on their own instead. ``programs``: lines that say for which shapes the device has programs,
+    if shapes are dynamic and the device reports that.
     """
 
     index: int
@@ -49,6 +50,7 @@ class SubgraphReport:
     inputs: int
     outputs: int
     apart: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,7 @@ class PlacementReport:
             lines.append(f"subgraph {s.index} on {s.device}: {counted(len(s.operations), 'operation')}, {ends}")
             if s.apart:
                 lines.append(f"  transformed apart, as fusions would cross the boundary: {', '.join(s.apart)}")
+            lines += [f"  {program}" for program in s.programs]
             lines += [f"  {reasons[name]}" for name in s.operations]
         folded = [o.name for o in self.operations if o.subgraph is None]
         if folded:

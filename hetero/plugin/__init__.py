@@ -34,6 +34,7 @@ from hetero.plugin.shared_properties import (
     full_name,
     hint_properties,
     inference_precision,
+    model_programs,
     scheduling_properties,
 )
 from hetero.system.allocation import check_allocation
@@ -51,7 +52,7 @@ __all__ = [
     "SharedTensor", "SyncInferRequest", "Timer", "VariableState", "atomic_write", "cache_folder", "check_allocation",
     "check_shape", "check_tensor", "common_properties", "escaped", "full_name", "get_logger", "get_supported_nodes",
     "has_space", "hetero_version", "hint_properties", "hookimpl", "inference_precision", "installed_plugins",
-    "ir_fault", "ir_in", "ir_sections", "make_runtime_model", "model_sections", "models_in", "overlap", "plan_memory",
-    "ports_in", "ports_section", "release_pages", "renew_after_fork", "scheduling_properties", "section_of", "span",
-    "unsupported", "write_cached",
+    "ir_fault", "ir_in", "ir_sections", "make_runtime_model", "model_programs", "model_sections", "models_in",
+    "overlap", "plan_memory", "ports_in", "ports_section", "release_pages", "renew_after_fork",
+    "scheduling_properties", "section_of", "span", "unsupported", "write_cached",
 ]  # fmt: skip

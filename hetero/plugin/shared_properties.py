@@ -30,6 +30,8 @@ def as_hint(property: Property) -> Property:
 
 #: Properties of every device, with values from ``Plugin.property_table``. CACHING_PROPERTIES may be declared with more.
 own_sample = (props.execution_devices, props.caching_properties)
+#: Lines of text: for which shapes a compiled model has programs, and why; empty if all shapes are static.
+model_programs = Property("MODEL_PROGRAMS", tuple, (), props.Mutability.RO)
 #: Properties that the classes of the plugin API implement.
 scheduling_properties = (
     props.range_for_async_infer_requests,

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 
 from tests.benchmarks import (
+    any_shape,
     boundaries,
     caching,
     cold_start,
@@ -40,7 +41,7 @@ from tests.benchmarks import (
 
 _COMPARISONS = (
     import_time, compilation, boundaries, overlap, streams, tracing, handover, transposes,
-    placement, outside_kernels, ray_nodes, tree_reading,
+    placement, outside_kernels, ray_nodes, tree_reading, any_shape,
 )  # fmt: skip
 # Each yields groups of lines, one group for each comparison.
 BENCHMARKS: dict[str, Callable[[], Iterable[list[str]]]] = {

@@ -26,7 +26,7 @@ def cases():
 def test_inference_with_lengths(operation, model):
     """Output shapes with Lengths, evaluated for other sizes that the guards admit, are those of static inference."""
     shapes = [tuple(array.shape) for array in operation.arrays(operation.kinds[0], 5 if operation.batched else None)]
-    guards, lengths = guards_for(model, shapes, is_typical=False)
+    guards, lengths = guards_for(model, shapes, int)
     special = specialize_for_lengths(model, lengths, {}, {})
     known = ShapeClass(guards, lengths)
     served = 0

@@ -19,6 +19,20 @@ class Condition(NamedTuple):
     relation: str
     holds: int
 
+    def text(self, names: Mapping[Symbol, str]) -> str:
+        """Return the condition with these names of the symbols."""
+        expression = self.expression.text(names)
+        if self.relation == "bucket":
+            low, high = lengths_in(self.holds)
+            return f"{expression} is {low} to {high}"
+        relations = {("== 0", 1): "== 0", ("== 0", 0): "!= 0", (">= 0", 1): ">= 0", (">= 0", 0): "< 0"}
+        return f"{expression} {relations[self.relation, self.holds]}"
+
+    def follows_from(self, ranges: Mapping[Symbol, Bounds]) -> bool:
+        """Return whether it holds, or does not hold, for all lengths in these ranges."""
+        low, high = self.expression.bounds(ranges)
+        return low == high or high < 0 or (low > 0 if self.relation == "== 0" else low >= 0)
+
 
 class Guards:
     """The conditions that are noted while a program is made for some lengths of the symbols, ``hints``.
@@ -37,6 +51,11 @@ class Guards:
         self._notes_buckets = True
         self._in_buckets: set[Symbol] = set()
         self._answers: dict[tuple[Expression, str], bool] = {}
+
+    @property
+    def names(self) -> dict[Symbol, str]:
+        """The names of the symbols for people: s0, s1 and so on for those that have none."""
+        return {symbol: symbol.name or f"s{index}" for index, symbol in enumerate(self.hints)}
 
     @contextlib.contextmanager
     def choosing(self, is_estimate: bool = False, notes_buckets: bool = True) -> Iterator[None]:
@@ -68,10 +87,9 @@ class Guards:
             self._note_buckets(expression)
         elif (expression, relation) not in self._answers:
             self._answers[expression, relation] = holds
-            low, high = expression.bounds(self._ranges)
-            is_sure = low == high or high < 0 or (low > 0 if relation == "== 0" else low >= 0)
-            if not is_sure:
-                self.conditions[Condition(expression, relation, holds)] = self.cause
+            condition = Condition(expression, relation, holds)
+            if not condition.follows_from(self._ranges):
+                self.conditions[condition] = self.cause
         return holds
 
     def _note_buckets(self, expression: Expression) -> None:
@@ -83,18 +101,24 @@ class Guards:
 
 
 def bucket(length: int) -> int:
-    """Return the number of a class of lengths: 0, 1 to 15, 16 to 255, and so on."""
-    return (length.bit_length() + 3) // 4
+    """Return the number of a class of lengths: 0, 1 to 3, 4 to 15, 16 to 255, 256 to 4095, and so on."""
+    return (length.bit_length() + (1 if length < 16 else 7)) // (2 if length < 16 else 4)
 
 
 def lengths_in(number: int) -> tuple[int, int]:
     """Return the least and the largest length of a bucket."""
-    return (16 ** (number - 1), 16**number - 1) if number else (0, 0)
+    return ((0, 0), (1, 3), (4, 15))[number] if number < 3 else (16 ** (number - 2), 16 ** (number - 1) - 1)
 
 
 def typical_length(length: int) -> int:
     """Return a length in the middle of the bucket of one, that has few divisors, as most lengths have.
 
-    It is 1 for 1, which is broadcast, as no other length is.
+    It is the length itself up to 3: 1 is broadcast, and no other length is.
     """
-    return length if length < 2 else 8 * 16 ** (bucket(length) - 1) + 3
+    low, high = lengths_in(bucket(length))
+    return length if length < 4 else (low + high + 1) // 2 + (1 if high < 16 else 3 - low // 2)
+
+
+def short_length(length: int) -> int:
+    """Return ``typical_length`` of the beginning of a bucket, for models that take no longer ones."""
+    return length if length < 4 else lengths_in(bucket(length))[0] + 3

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from hetero import properties as props
-from hetero.compiler import ProgramCache
+from hetero.compiler import ProgramCache, constants_budget
 from hetero.core.types import Type
 from hetero.graph import Constant, Model, is_terminal, port_name
 from hetero.passes import with_folded_weights
@@ -27,11 +27,6 @@ from hetero_onednn.passes.fake_quantize import QUANTIZES
 from hetero_onednn.program import Constants, PrimitiveProgram
 from hetero_onednn.shape_arithmetic import shape_parameters
 from hetero_onednn.shape_programs import ShapePrograms
-
-# Programs of other shapes may want the weights in other layouts. The constants of all programs together take at most
-# this multiple of the size of the model's, or this number of bytes if that is more; else programs are dropped.
-LAYOUTS, MIN_BYTES = 3, 1 << 26
-
 
 #: The largest norm of inputs of programs that may lose NaN.
 LARGEST_INPUT = 2.0**20
@@ -48,7 +43,7 @@ class OneDnnCompiledModel(CompiledModel):
         # A processor without bf16 computes in f32, as the property is a hint.
         is_bf16 = self.properties.get(props.hint.inference_precision) is Type.bf16 and computes_in_bf16()
         precision = DataType.bf16 if is_bf16 else DataType.f32
-        constants = Constants(max(MIN_BYTES, LAYOUTS * _constant_bytes(decompressed)))
+        constants = Constants(constants_budget(_constant_bytes(decompressed)))
         lower = partial(lower_model, constants=constants, precision=precision)
         shapes = shape_parameters(decompressed)
 

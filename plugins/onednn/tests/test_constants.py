@@ -6,6 +6,7 @@ from hetero_onednn import compiled_model
 from hetero_onednn.program import Constants
 
 from hetero import Core, Model, Parameter, PartialShape, Type, ops
+from hetero.compiler import program_cache
 
 CORE = Core()
 rng = np.random.default_rng(8)
@@ -48,7 +49,7 @@ def test_an_array_is_read_in_two_ways(is_transposed):
 
 def test_constants_of_all_programs_are_bounded_in_bytes(made, monkeypatch):
     """Each length wants a matrix of its own for its interpolation."""
-    monkeypatch.setattr(compiled_model, "MIN_BYTES", 1 << 16)
+    monkeypatch.setattr(program_cache, "MIN_BYTES", 1 << 16)
     x = Parameter(Type.f32, PartialShape([1, 1, -1]))
     sizes = ops.Multiply(ops.Gather(ops.ShapeOf(x), np.int64([2]), np.int64(0), 0), np.int64([3]))
     filters = rng.standard_normal((32, 1, 3)).astype(np.float32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 
 from hetero import ops
 from hetero import properties as props
-from hetero.compiler import give_lengths
+from hetero.compiler import constants_budget, give_lengths
 from hetero.core.lengths.guards import Guards
 from hetero.graph import Model, UniqueNames, is_terminal, walk_nested
 from hetero.passes import with_folded_weights
@@ -24,6 +25,7 @@ from hetero.plugin import (
     PreparedModel,
     Section,
     make_runtime_model,
+    model_programs,
     model_sections,
 )
 from hetero_opencl.compile.built_program import BuiltProgram
@@ -65,8 +67,7 @@ class OpenCLCompiledModel(CompiledModel):
         # Variables are unset in the first inference of a request, and set in later ones.
         for are_set in dict.fromkeys((is_set,) * len(self.variables) for is_set in (False, True)):
             stateful = self.programs_for(are_set)
-            grown = [0 if name in self._growing else None for name in stateful.read]
-            stateful.programs.make_ahead([*grown, *[0] * bool(stateful.chosen)])
+            stateful.programs.make_ahead(stateful.grows)
             for built in stateful.programs.last_chain()[-1:]:
                 built.program.plan_ahead(len(stateful.written))
 
@@ -77,20 +78,36 @@ class OpenCLCompiledModel(CompiledModel):
             if key not in self._stateful:
                 model, read, written = expose_variables(self._decompressed, key[1:], self._growing)
                 beams = {name: g.beams for name, g in self._growing.items() if name in read and g.beams is not None}
-                programs = SegmentCache(model, partial(self._lower, is_profiled=key[0]), self._lowered)
-                self._stateful[key] = StatefulPrograms(programs, read, written, [*beams], next(iter(beams.values()), 0))
+                lower = partial(self._lower, is_profiled=key[0])
+                programs = SegmentCache(model, lower, self._lowered, self._is_full)
+                grows = [*(0 if name in self._growing else None for name in read), *[0] * bool(beams)]
+                beams_input = next(iter(beams.values()), 0)
+                self._stateful[key] = StatefulPrograms(programs, read, written, grows, [*beams], beams_input)
             self._last_used = self._stateful[key].programs
             return self._stateful[key]
+
+    def _is_full(self) -> bool:
+        """Return whether the constants of all programs, in the layouts of each, take too much memory."""
+        made = [built for key in self._lowered.keyrefs() if (built := key()) is not None]
+        largest = max((built.constant_bytes for built in made), default=0)
+        return self._constants.byte_size > constants_budget(largest)
 
     def _lower(self, model: Model, guards: Guards | None, is_profiled: bool) -> BuiltProgram:
         return lower_and_build(model, self.device, self._constants, self._binaries, self._tuning, is_profiled, guards)
 
     def export_sections(self) -> dict[str, Section]:
-        """Return the transformed model, and the binaries of the kernels built so far."""
+        """Return the transformed model, and the binaries of the kernels built so far.
+
+        If shapes are dynamic, also those for other likely lengths, so that an imported model compiles none for them.
+        With CACHE_DIR these are not built ahead, as they are found there once a request has needed them.
+        """
+        # Each in one step, while requests make programs for other shapes.
+        made, stateful = [*self._lowered.keyrefs()], [*self._stateful.values()]
+        if self.properties.get(props.cache_dir):
+            stateful = []
+        likely = (segment.program for each in stateful for segment in each.programs.programs_of_buckets(each.grows))
         kernels: dict[str, bytes] = {}
-        for reference in self._lowered.keyrefs():  # one step, while requests make programs for other shapes
-            if (program := reference()) is None:
-                continue
+        for program in itertools.chain((program for reference in made if (program := reference())), likely):
             names = self.device.binary_names(program.program.commands)
             kernels.update({name: built.binaries[0] for name, built in dict(zip(names, program.built)).items()})
         return {**model_sections(self, self._model), **kernels}
@@ -131,6 +148,8 @@ class OpenCLCompiledModel(CompiledModel):
         if key == model_memory:
             made = [built.program for key in self._lowered.keyrefs() if (built := key()) is not None]
             return memory_of(self.last_programs(), made)
+        if key == model_programs:
+            return tuple(line for each in [*self._stateful.values()] for line in each.programs.describe())
         if key == memory_statistics:
             return allocations_on(self.device.handle).statistics()
         return super().get_property(key)

@@ -32,7 +32,15 @@ from hetero.passes import (
     split_batch_norm,
     upgrade_opset,
 )
-from hetero.plugin import Device, Plugin, PreparedModel, common_properties, full_name, inference_precision
+from hetero.plugin import (
+    Device,
+    Plugin,
+    PreparedModel,
+    common_properties,
+    full_name,
+    inference_precision,
+    model_programs,
+)
 from hetero.properties import PropertyTable
 from hetero.system.errors import DeviceError
 from hetero_opencl.compile.fp16 import convert_to_fp16
@@ -61,8 +69,8 @@ class OpenCLPlugin(Plugin):
 
     supported_properties = (
         *common_properties, props.cache_dir, driver_version, total_memory,
-        memory_statistics, model_memory, inference_precision(Type.f16), props.tuning_file, props.device.details,
-        *_HINTS,
+        memory_statistics, model_memory, model_programs, inference_precision(Type.f16), props.tuning_file,
+        props.device.details, *_HINTS,
     )  # fmt: skip
     has_strings = False
     passes = (

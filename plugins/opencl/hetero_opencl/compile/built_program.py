@@ -24,8 +24,8 @@ class BuiltProgram:
             kernel = _make_kernel(device, launch, built)
             if launch.origin:
                 _check_custom_kernel(launch, kernel)
-        for constant in program.constants():
-            _ = constant.memory  # raises the error of its upload
+        memory = [constant.memory for constant in program.constants()]  # raises the error of an upload
+        self.constant_bytes = sum(buffer.size for buffer in memory if buffer)
 
     def make_kernels(self) -> list[cl.Kernel]:
         """Return a new kernel for each command, with the arguments set that are constants and numbers."""

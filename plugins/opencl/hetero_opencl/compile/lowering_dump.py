@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
-from hetero.core.lengths.guards import Condition, lengths_in
 from hetero.graph import Constant, Output, Result, is_constant
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.lowering.implementation import ROWS, Choice, KernelOperation
@@ -41,17 +40,9 @@ def guards(program: KernelProgram) -> str:
     if program.varying is None:
         return "It serves one shape."
     found = program.varying.guards
-    rows = [(_condition_text(condition), cause or "shape inference") for condition, cause in found.conditions.items()]
-    symbols = ", ".join(f"{symbol.name or 'a length'} = {hint}" for symbol, hint in found.hints.items())
+    rows = [(each.text(found.names), cause or "shape inference") for each, cause in found.conditions.items()]
+    symbols = ", ".join(f"{found.names[symbol]} = {hint}" for symbol, hint in found.hints.items())
     return f"made for {symbols}\n\n{format_table(('condition', 'caused by'), rows)}"
-
-
-def _condition_text(condition: Condition) -> str:
-    if condition.relation == "bucket":
-        low, high = lengths_in(condition.holds)
-        return f"{condition.expression} is {low:g} to {high:g}"
-    relations = {("== 0", 1): "== 0", ("== 0", 0): "!= 0", (">= 0", 1): ">= 0", (">= 0", 0): "< 0"}
-    return f"{condition.expression} {relations[condition.relation, condition.holds]}"
 
 
 def fuse(program: KernelProgram) -> str:

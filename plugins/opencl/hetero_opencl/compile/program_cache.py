@@ -11,6 +11,7 @@ from hetero.compiler import ProgramCache
 from hetero.core.lengths.guards import Guards
 from hetero.core.tensor import Tensor
 from hetero.graph import Model, Node
+from hetero.system.errors import NotSupportedError
 from hetero_opencl.compile.built_program import BuiltProgram
 from hetero_opencl.compile.segments import Cut, cut
 from hetero_opencl.device.transfers import on_host
@@ -39,13 +40,17 @@ class SegmentCache(ProgramCache[Segment]):
     """Creates the segments of a model or a body on demand, for concrete input shapes, and keeps the last used ones."""
 
     def __init__(
-        self, model: Model, lower: Callable[[Model, Guards | None], BuiltProgram], created: CreatedPrograms
+        self,
+        model: Model,
+        lower: Callable[[Model, Guards | None], BuiltProgram],
+        created: CreatedPrograms,
+        is_full: Callable[[], bool],
     ) -> None:
         """``lower(model, guards)`` returns the program of a model of static shapes, which is added to ``created``.
 
-        The guards are those of Lengths in the shapes, None if there are none.
+        The guards are those of Lengths in the shapes, None if there are none. ``is_full``: see ``ProgramCache``.
         """
-        super().__init__(model, self._make_segment, takes_lengths=True)
+        super().__init__(model, self._make_segment, is_full=is_full, takes_lengths=True)
         self._lower, self._created = lower, created
 
     def last_chain(self) -> list[BuiltProgram]:
@@ -70,30 +75,32 @@ class SegmentCache(ProgramCache[Segment]):
         types = {index: inputs[index].element_type for index in self.untyped}
         return self.program_for_lengths([tuple(tensor.shape) for tensor in inputs], values, types)
 
-    def _make_segment(self, model: Model, guards: Guards | None = None) -> Segment | None:
+    def _make_segment(self, model: Model, guards: Guards | None = None) -> Segment:
         part = cut(model)
-        if guards is not None and (part.rest or part.host_steps):
-            return None
+        if guards is not None and (cause := part.cause):
+            raise NotSupportedError(cause)
         program = self._lower(part.model, guards)
         self._created[program] = None
-        bodies = {
-            node: [SegmentCache(body, self._lower, self._created) for body in filter(None, node.bodies)]
-            for node in part.host_steps
-        }
-        rest = SegmentCache(part.rest.model, self._lower, self._created) if part.rest else None
+        bodies = {node: [self._cache_of(body) for body in filter(None, node.bodies)] for node in part.host_steps}
+        rest = self._cache_of(part.rest.model) if part.rest else None
         return Segment(part, program, bodies, rest)
+
+    def _cache_of(self, model: Model) -> SegmentCache:
+        return SegmentCache(model, self._lower, self._created, self._is_full)
 
 
 @dataclass(frozen=True)
 class StatefulPrograms:
     """Programs of a model with its variables as additional last inputs (``read``) and outputs (``written``).
 
-    If variables are ``chosen`` by the input at index ``beams``, their items are one more input.
+    If variables are ``chosen`` by the input at index ``beams``, their items are one more input. ``grows``: the
+    axis along which each of the additional inputs grows, None if that is not known.
     """
 
     programs: SegmentCache
     read: list[str]
     written: list[str]
+    grows: list[int | None]
     chosen: Sequence[str] = ()
     beams: int = 0
 

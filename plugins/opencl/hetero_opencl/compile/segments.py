@@ -44,6 +44,25 @@ class Cut:
     host_steps: list[Node]
     rest: Rest | None
 
+    @property
+    def cause(self) -> str:
+        """The operation because of which the model is cut; empty if it is not."""
+        if self.host_steps:
+            return f"{_named(self.host_steps[0])} runs on the host"
+        if self.rest is None:
+            return ""
+        sources = [source for source in self.rest.sources if not isinstance(source.node, Parameter)]
+        dynamic = [source.node for source in sources if source.partial_shape.is_dynamic]
+        if dynamic:
+            return f"the shape of {_named(dynamic[0])} depends on data"
+        return (
+            f"{_named(self.carried[0].node)} computes a shape from data" if self.carried else "shapes depend on inputs"
+        )
+
+
+def _named(node: Node) -> str:
+    return f"{node.type_info.name} '{node.friendly_name}'"
+
 
 def is_container(port: Parameter | Result) -> bool:
     """Return whether a port holds a sequence or an optional. These stay on the host; no program reads them."""

@@ -7,11 +7,9 @@ shapes of its inputs are known.
 from __future__ import annotations
 
 import itertools
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Any
+from weakref import WeakKeyDictionary
 
-from hetero.compiler import MAX_PROGRAMS
 from hetero.core.tensor import Tensor
 from hetero.graph import Node, Output, constant_array
 from hetero.plugin import ProfilingInfo, RemoteTensor, Timer
@@ -30,13 +28,13 @@ class BoundModel:
 
     All programs of the chain, and the bodies of loops between them, share one arena: each runs only after the results
     of the one before have been copied to where they are needed. Programs that the last inference did not use keep
-    their kernels, but no memory.
+    their kernels, but no memory. Those that the cache drops are forgotten here too, unless they ran last.
     """
 
     def __init__(self, programs: SegmentCache, workspace: Workspace, is_body: bool = False) -> None:
         self._programs, self._workspace, self._is_body = programs, workspace, is_body
         self._segments: list[_BoundSegment] = []  # those that ran last, in order
-        self._bound: OrderedDict[Segment, _BoundSegment] = OrderedDict()  # all; those that ran last are at the end
+        self._bound: WeakKeyDictionary[Segment, _BoundSegment] = WeakKeyDictionary()
         self._outputs: Sequence[Tensor] = ()
 
     @property
@@ -54,8 +52,8 @@ class BoundModel:
     def begin(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """Bind the first program, and start uploading the inputs. They must stay alive until ``finish``."""
         self._workspace.wait()
-        first = self._segments[0] if self._segments else None
-        if first is not None and first.segment is self._programs.only and first.begin_again(inputs, outputs):
+        only = self._programs.only
+        if only is not None and self._segments and self._segments[0].begin_again(inputs, outputs):
             return
         self._outputs = outputs
         self._bind(0, self._programs, inputs, range(len(outputs)))
@@ -63,10 +61,9 @@ class BoundModel:
     def _bind(self, at: int, programs: SegmentCache, inputs: Sequence[Tensor], output_indices: Sequence[int]) -> None:
         """Bind the segment at index ``at`` for these inputs; its results are these outputs of the model."""
         segment, lengths = programs.segment_for(inputs)
-        if segment not in self._bound:
-            self._bound[segment] = _BoundSegment(segment, self._workspace)
-        self._bound.move_to_end(segment)
-        bound = self._bound[segment]
+        bound = self._bound.get(segment)
+        if bound is None:
+            bound = self._bound[segment] = _BoundSegment(segment, self._workspace)
         if at == 0 and not self._is_body and self._segments and self._segments[0] is not bound:
             self.free()
             self._workspace.arena.release()  # another shape may need much less
@@ -79,21 +76,14 @@ class BoundModel:
         for at in itertools.count():
             bound = self._segments[at]
             bound.bound.launch(check)
-            rest, programs = bound.segment.part.rest, bound.segment.rest
+            rest, programs = bound.part.rest, bound.rest
             if rest is None or programs is None:
                 break
             inputs = bound.next_inputs(rest.sources, check)
             self._bind(at + 1, programs, inputs, [bound.output_indices[i] for i in rest.results])
-        if len(self._bound) > len(self._segments):
-            self._leave_others()
-
-    def _leave_others(self) -> None:
-        """Free the memory of the programs that this inference did not use, and forget those used long ago."""
-        others = len(self._bound) - len(self._segments)
-        for bound in itertools.islice(self._bound.values(), others):
-            bound.free()
-        for _ in range(others - MAX_PROGRAMS):
-            self._bound.popitem(last=False)
+        for other in list(self._bound.values()) if len(self._bound) > 1 else ():
+            if other not in self._segments:
+                other.free()
 
     def finish(self) -> None:
         """Wait until the kernels have run."""
@@ -105,7 +95,7 @@ class BoundModel:
 
     def free(self) -> None:
         """Free all memory but the arena."""
-        for bound in self._bound.values():
+        for bound in [*self._segments, *self._bound.values()]:
             bound.free()
 
     def profile(self) -> list[ProfilingInfo]:
@@ -114,12 +104,19 @@ class BoundModel:
 
 
 class _BoundSegment:
-    """A program bound for a request, with the tensors that it passes to the next program of the chain."""
+    """A program bound for a request, with the tensors that it passes to the next program of the chain.
+
+    It does not keep the segment alive, which the cache of programs may drop.
+    """
 
     def __init__(self, segment: Segment, workspace: Workspace) -> None:
-        self.segment, self._workspace = segment, workspace
+        self.part, self.rest, self._workspace = segment.part, segment.rest, workspace
         self.bound = BoundProgram(segment.program, workspace)
-        self._host_steps = {node: self._host_step(node) for node in segment.part.host_steps}
+        bodies = {
+            node: [BoundModel(body, workspace, is_body=True) for body in segment.bodies.get(node, ())]
+            for node in self.part.host_steps
+        }
+        self._host_steps = {node: HostStep(node, models, workspace.context) for node, models in bodies.items()}
         self._times: dict[Node, Timer] = {}
         model = segment.program.program.model
         # The program sees tensors only. Sequences and optionals stay on the host: a result is a parameter unchanged.
@@ -138,17 +135,13 @@ class _BoundSegment:
         self._given: tuple[Sequence[Tensor], Sequence[Tensor]] | None = None  # the inputs and outputs of the model
         self._carried: list[RemoteTensor] | None = None  # None while it has no memory
 
-    def _host_step(self, node: Node) -> HostStep[Any]:
-        bodies = [BoundModel(body, self._workspace, is_body=True) for body in self.segment.bodies.get(node, ())]
-        return HostStep(node, bodies, self._workspace.context)
-
     def begin(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], output_indices: Sequence[int]) -> None:
         """Bind the program, and start uploading its inputs."""
         if self._carried is None:
             create = self._workspace.context.create_tensor
-            self._carried = [create(value.element_type, [0]) for value in self.segment.part.carried]
+            self._carried = [create(value.element_type, [0]) for value in self.part.carried]
         self.output_indices, self._inputs = output_indices, inputs
-        targets = [*self._carried, *(outputs[output_indices[index]] for index in self.segment.part.results)]
+        targets = [*self._carried, *(outputs[output_indices[index]] for index in self.part.results)]
         for result, parameter in self._passed_through:
             targets[result].array[()] = inputs[parameter].array[()]
         self._outputs = [targets[index] for index in self._results]
@@ -187,7 +180,7 @@ class _BoundSegment:
         self.bound.finish()
         self.download()
         values: dict[Output, Tensor] = dict(zip(self.bound.program.model.inputs, self._inputs))
-        values.update(zip(self.segment.part.carried, self._carried or ()))
+        values.update(zip(self.part.carried, self._carried or ()))
         for node, step in self._host_steps.items():
             check()
             step.check = check

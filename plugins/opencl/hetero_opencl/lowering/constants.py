@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
@@ -19,6 +20,8 @@ from hetero_opencl.device.transfers import contiguous
 Arrange = Callable[[np.ndarray], np.ndarray]
 # Copies an array to the device, with SLACK bytes of zeros after it.
 Upload = Callable[[np.ndarray], cl.Buffer]
+# Arrays of up to this many bytes are compared by contents.
+_SMALL = 1 << 16
 
 
 class Constants:
@@ -41,14 +44,19 @@ class Constants:
 
         An executor uploads it while the caller goes on. ``user``: the operation that errors name.
         """
-        # The address is a valid key: the buffer keeps its array alive, and constants are never written.
-        key = (array.__array_interface__["data"][0], array.shape, array.strides, array.dtype.str, layout)
+        key = (_contents(array), array.shape, array.dtype.str, layout)
         buffer = self._buffers.get(key)
         if buffer is None or buffer.has_failed:
             upload = partial(self._arrange_and_upload, array, arrange, user)
             future = executor.submit(upload) if executor else _finished(upload())
             buffer = self._buffers[key] = Buffer(array.nbytes, future, array)
         return buffer
+
+    @property
+    def byte_size(self) -> int:
+        """The size of all constants that programs use, once for each arrangement."""
+        buffers = [buffer for buffer in self._buffers.values() if buffer.upload and buffer.upload.done()]
+        return sum(buffer.memory.size for buffer in buffers if not buffer.has_failed and buffer.memory)
 
     def kept(self, name: str, initial: np.ndarray) -> Buffer:
         """Return the buffer of that name, which kernels may modify; it is created with the contents ``initial``."""
@@ -66,6 +74,16 @@ class Constants:
             raise DeviceError(f"{error}, for {user}") from error
         release_pages(arranged)  # it may be the array itself, or a view of it
         return memory
+
+
+def _contents(array: np.ndarray) -> object:
+    """Return what is equal for equal small arrays, which a file may have once: kernels depend on what is the same.
+
+    The address of others is as good: the buffer keeps its array alive, and constants are never written.
+    """
+    if array.nbytes <= _SMALL:
+        return hashlib.blake2b(array.tobytes()).digest()
+    return array.__array_interface__["data"][0], array.strides
 
 
 def _finished(memory: cl.Buffer) -> Future[cl.Buffer]:

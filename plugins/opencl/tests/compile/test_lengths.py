@@ -1,6 +1,8 @@
 """Programs that serve many shapes: right for all of them, and few."""
 
+import re
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import hetero
 from hetero import Model, Parameter, Type, ops
 from hetero.conformance.operations import OPERATIONS
 from hetero.conformance.samples import assert_close, supports
+from hetero.core.lengths.guards import bucket
 from hetero.system.errors import HeteroError, TensorError
 from tests import zoo
 from tests.benchmarks.llama_models import Llama
@@ -16,8 +19,9 @@ from tests.benchmarks.llama_models import Llama
 CORE = hetero.Core()
 # Two buckets, with other remainders and parities in each.
 ROWS = (5, 9, 14, 7, 20, 33, 50, 61, 6, 17)
-# Kernels of these have tables of indices, for one length each.
-OF_ONE_LENGTH = {"Roll"}
+PAGE = Path(__file__).parents[4] / "docs/development/kernels.md"
+# Operations that have a program for each length, as the page about kernels lists them.
+OF_ONE_LENGTH = set(re.findall(r"^\| `(\w+)` \| each length", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
 
 
 def programs_of(request):
@@ -33,11 +37,16 @@ def test_operations(device, plugin_request, operation):
     if not supports(CORE, model, device):
         pytest.skip("the device refuses it, which the conformance kit checks")
     request = CORE.compile_model(model, device).create_infer_request()
+    made_ahead = programs_of(plugin_request(request))
+    sources: dict[tuple[int, int], set[tuple[str, ...]]] = {}
     for rows in ROWS:
         arrays = operation.arrays(kind, rows)
         for found, wanted in zip(request.infer(arrays).to_tuple(), operation.expected(arrays), strict=True):
             assert_close(found, wanted)
-    count = programs_of(plugin_request(request))
+        for place, bound in enumerate(plugin_request(request).bound_model.bound_programs):
+            sources.setdefault((bucket(rows), place), set()).add(tuple(each.source for each in bound.program.commands))
+    assert [len(each) for each in sources.values()] == [1] * len(sources)  # no kernel depends on more than the bucket
+    count = programs_of(plugin_request(request)) - made_ahead
     assert count >= len(ROWS) if operation.name in OF_ONE_LENGTH else count <= 4
 
 
@@ -120,13 +129,45 @@ def test_requests_of_other_lengths_in_threads():
     assert not wrong
 
 
-def test_an_imported_model_serves_all_lengths(device):
-    model = CORE.read_model(zoo.path("ocr_recognition"))
-    imported = CORE.import_model(CORE.compile_model(model, device).export_model(), device)
-    reference = CORE.compile_model(model, "TEMPLATE")
-    for width in (300, 410):
-        image = np.random.default_rng(width).standard_normal((1, 3, 48, width), np.float32)
-        np.testing.assert_allclose(imported(image)[0], reference(image)[0], atol=2e-5)
+def test_the_report_says_which_shapes_have_a_program(device, plugin_request):
+    x = Parameter(Type.f32, [-1, 4], name="x")
+    compiled = CORE.compile_model(Model([ops.Softmax(x, 1, name="soft")], [x]), f"HETERO:{device}")
+    for rows in (1, 5, 100, 300):
+        compiled(np.ones((rows, 4), np.float32))
+    (subgraph,) = compiled.get_property("PLACEMENT_REPORT").subgraphs
+    served = [line.removeprefix("a program for s0 ") for line in subgraph.programs]
+    assert served == ["256 to 4095", "16 to 255", "1 to 15"]  # those used last come first
+    lines = str(compiled.get_property("PLACEMENT_REPORT")).splitlines()
+    assert lines[2:6] == [*(f"  {line}" for line in subgraph.programs), "  Softmax 'soft'"]
+
+
+@pytest.mark.parametrize(
+    "kind, reason", [("NonZero", "the shape of NonZero 'it' depends on data"), ("Loop", "Loop 'it' runs on the host")]
+)
+def test_the_report_says_why_each_shape_has_a_program(device, kind, reason):
+    x = Parameter(Type.f32, [-1], name="x")
+    if kind == "NonZero":
+        result = ops.Exp(ops.Convert(ops.NonZero(x, "i64", name="it"), "f32"))
+    else:
+        inner = Parameter(Type.f32, [-1])
+        body = Model(
+            [ops.Less(ops.ReduceMax(inner, np.int64([0])), np.float32(9)), ops.Add(inner, np.float32(1))], [inner]
+        )
+        loop = ops.Loop(np.int64(-1), np.array(True), name="it")
+        loop.set_function(body)
+        loop.set_special_body_ports([-1, 0])
+        loop.set_merged_input(inner, x, body.results[1].output(0))
+        result = loop.get_iter_value(body.results[1].output(0), -1)
+    compiled = CORE.compile_model(Model([result], [x]), device)
+    assert compiled.get_property("MODEL_PROGRAMS") == []
+    for count in (3, 4):
+        compiled(np.ones(count, np.float32))
+    assert compiled.get_property("MODEL_PROGRAMS") == [f"2 programs for one shape each: {reason}"]
+
+
+def test_a_static_model_reports_no_programs():
+    x = Parameter(Type.f32, [2])
+    assert CORE.compile_model(Model([ops.Exp(x)], [x]), "GPU").get_property("MODEL_PROGRAMS") == []
 
 
 def test_lengths_out_of_range():

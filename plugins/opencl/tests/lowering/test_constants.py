@@ -1,8 +1,12 @@
-"""Constants of any strides are uploaded in row-major order."""
+"""Constants of any strides are uploaded in row-major order, and equal small ones once."""
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hetero_opencl.lowering.constants import contiguous
+from hetero_opencl.lowering.constants import Constants, contiguous
+
+from hetero import Type
 
 NUMBERS = np.arange(2 * 3 * 70 * 130, dtype=np.float32).reshape(2, 3, 70, 130)
 ARRANGEMENTS = {
@@ -25,3 +29,14 @@ def test_they_lie_in_rows(array):
     found = contiguous(array)
     assert found.flags.c_contiguous and found.dtype == array.dtype
     np.testing.assert_array_equal(found, array)
+
+
+@pytest.mark.parametrize("kind", [Type.f32, Type.bf16, Type.i64, Type.f8e4m3], ids=str)
+def test_equal_arrays_are_one_buffer_as_in_an_exported_model(kind):
+    constants = Constants(lambda array: SimpleNamespace(size=array.nbytes))
+    first, second, other = (np.array(numbers, kind.to_dtype()) for numbers in ([1, 2, 3], [1, 2, 3], [1, 2, 4]))
+    buffer = constants.buffer(first)
+    assert constants.buffer(second) is constants.buffer(first.copy()) is buffer
+    assert constants.buffer(other) is not buffer
+    assert constants.buffer(first.reshape(3, 1)) is not buffer
+    assert constants.byte_size == first.nbytes  # the others are not used any more
