@@ -17,6 +17,9 @@ DimensionLike = Union["Dimension", int, str, tuple[Any, ...], list[Any]]
 
 _TEXT = str  # a parameter of Dimension has the name of the type
 
+# A name and the range of its lengths. A name alone is an error, as in OpenVINO: it may be a misspelled number.
+_NAMED = re.compile(r"\s*([A-Za-z_]\w*)\s*=(.*)")
+
 # The largest signed 64-bit integer.
 MAX_LENGTH = 2**63 - 1
 
@@ -25,7 +28,8 @@ class Dimension:
     """The length of one axis: an interval ``min..max`` of integers, where ``max`` may be unbounded.
 
     ``Dimension()`` and ``Dimension(-1)`` are unknown, ``Dimension(3)`` is static, ``Dimension(1, 8)`` and
-    ``Dimension("1..8")`` are bounded. Immutable but for the symbol; the operators are interval arithmetic.
+    ``Dimension("1..8")`` are bounded; ``Dimension("batch=?")`` and ``Dimension("batch=1..8")`` have a name.
+    Immutable but for the symbol; the operators are interval arithmetic.
 
     Each unknown dimension of a Parameter has its own ``symbol``. An operation that passes a dimension of an input on to
     its output keeps the symbol, which states that both lengths are equal, so shape inference can cancel unknown
@@ -48,8 +52,9 @@ class Dimension:
         minimum, maximum = min_dimension if given is None else given, max_dimension
         low: Any
         high: Any
+        name = ""
         if isinstance(minimum, _TEXT):
-            low, high = _parse_dimension(minimum)
+            name, low, high = _parse_dimension(minimum)
         elif isinstance(minimum, Length) and (maximum is None or minimum == maximum):
             low = high = minimum
         else:
@@ -64,7 +69,7 @@ class Dimension:
         if low < 0 or (high is not None and high < low):
             raise GraphError(f"a dimension cannot be {low}..{high}; use -1, a length or a range of lengths")
         self._min, self._max = low, high
-        self.symbol: Symbol | None = None
+        self.symbol: Symbol | None = Symbol(name) if name and low != high else None
 
     @classmethod
     def of(cls, value: DimensionLike) -> Dimension:
@@ -279,18 +284,23 @@ def _apply(operation: Callable[[int, int], int], a: int | None, b: int | None) -
     return None if a is None or b is None else operation(a, b)
 
 
-def _parse_dimension(text: str) -> tuple[int, int | None]:
-    text = text.strip()
-    if not text:
-        return 0, 0  # as in OpenVINO
-    if text in ("?", "-1", ".."):
-        return 0, None
-    match = re.fullmatch(r"(\d*)\.\.(\d*)", text)
+def _parse_dimension(text: str) -> tuple[str, int, int | None]:
+    """Return the name of a dimension, "" if it has none, and its least and largest length."""
+    match = _NAMED.fullmatch(text)
+    name, bounds = (match[1], match[2].strip()) if match else ("", text.strip())
+    if not bounds and not name:
+        return "", 0, 0  # as in OpenVINO
+    if bounds in ("?", "-1", ".."):
+        return name, 0, None
+    match = re.fullmatch(r"(\d*)\.\.(\d*)", bounds)
     if match:
-        return _parse_length(match[1] or "0"), _parse_length(match[2]) if match[2] else None
-    if text.isdigit():
-        return _parse_length(text), _parse_length(text)
-    raise GraphError(f"'{text}' is not a dimension: write a length, ?, or a range such as 1..8")
+        return name, _parse_length(match[1] or "0"), _parse_length(match[2]) if match[2] else None
+    if bounds.isdigit():
+        return name, _parse_length(bounds), _parse_length(bounds)
+    raise GraphError(
+        f"'{text.strip()}' is not a dimension: write a length, ?, or a range such as 1..8, after a name if it has one, "
+        "such as batch=?"
+    )
 
 
 def _parse_length(text: str) -> int:

@@ -11,7 +11,7 @@ from hetero.core.shape import Dimension
 from hetero.core.types import Type
 from hetero.frontend.ir.attributes import AttributeReader
 from hetero.frontend.ir.bodies import read_bodies
-from hetero.frontend.ir.runtime_info import read_model_info, read_rt_info
+from hetero.frontend.ir.runtime_info import name_dimensions, read_model_info, read_rt_info
 from hetero.frontend.ir.spelling import operation_name, split_names
 from hetero.frontend.ir.weights import decode
 from hetero.graph import Constant, Model, Node, Op, Output, Parameter, Result, get_layout
@@ -203,6 +203,8 @@ class _GraphReader:
             self._outputs[key] = output
             output.names = set(split_names(port.get("names", "")))
             output.rt_info.update(read_rt_info(port))
+            if isinstance(node, Parameter):
+                name_dimensions(node, output.rt_info)
             get_layout(output)  # raises GraphError if it is not a layout
 
     def _fail(self, layer: Element, problem: str, cause: Exception | None = None) -> NoReturn:

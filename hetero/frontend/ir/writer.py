@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, SubElement
 from hetero.core.containers import ContainerType
 from hetero.frontend.ir.attributes import AttributeWriter
 from hetero.frontend.ir.bodies import write_bodies
-from hetero.frontend.ir.runtime_info import write_model_info, write_rt_info
+from hetero.frontend.ir.runtime_info import names_of_dimensions, write_model_info, write_rt_info
 from hetero.frontend.ir.spelling import join_names, precision, type_name
 from hetero.frontend.ir.weights import WeightsWriter
 from hetero.graph import Constant, Model, Node, Op, Output, Result, is_execution_step
@@ -143,7 +143,7 @@ def _add_layer(layers: Element, number: int, node: Node, weights: WeightsWriter)
             port = _add_port(ports, _port_number(output), output)
             if output.own_names:
                 port.set("names", join_names(sorted(output.own_names)))
-            write_rt_info(port, output.rt_info)
+            write_rt_info(port, {**output.rt_info, **names_of_dimensions(node)})
     if isinstance(node, MultiSubGraphOp):
         write_bodies(layer, node, lambda element, body: fill_graph(element, body, weights))
 

@@ -164,13 +164,14 @@ def port_fields(port: Output) -> dict[str, Any]:
     """Return the name, type, shape and layout of a port as plain data, which ``parameter_of`` reads."""
     return {
         "name": port.node.friendly_name, "names": sorted(port.names), "type": port.element_type.to_string(),
-        "shape": str(port.partial_shape), "layout": str(get_layout(port)),
+        "shape": str(port.partial_shape), "dimensions": port.partial_shape.names, "layout": str(get_layout(port)),
     }  # fmt: skip
 
 
 def parameter_of(fields: Mapping[str, Any]) -> Parameter:
     """Return a Parameter for the fields of a port. Raises ValueError, TypeError and KeyError for invalid fields."""
-    node = Parameter(Type(str(fields["type"])), PartialShape(str(fields["shape"])), name=str(fields["name"]))
+    shape = PartialShape(str(fields["shape"])).with_names(dict(fields["dimensions"]))
+    node = Parameter(Type(str(fields["type"])), shape, name=str(fields["name"]))
     node.output(0).names = set(map(str, fields["names"]))
     node.layout = Layout(str(fields["layout"]))
     return node
