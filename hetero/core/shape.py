@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Union, overload
 
 from hetero.core.dimension import MAX_LENGTH, Dimension, DimensionLike, Symbol
@@ -20,8 +20,8 @@ MAX_RANK = 64
 class PartialShape:
     """A shape whose dimensions, or whose rank, may be unknown.
 
-    ``PartialShape([1, 3, -1, (8, 64)])``, ``PartialShape("[1,3,?,8..64]")``; ``PartialShape.dynamic()``
-    has an unknown rank, written ``[...]``.
+    ``PartialShape([1, 3, -1, (8, 64)])``, ``PartialShape("[1,3,?,8..64]")``, with names
+    ``PartialShape("[batch,3,height=8..64]")``; ``PartialShape.dynamic()`` has an unknown rank, written ``[...]``.
     """
 
     __slots__ = ("_dimensions", "last_admitted")
@@ -174,11 +174,17 @@ class PartialShape:
             return self
         return PartialShape([d.with_symbol(Symbol(d.name)) for d in self])
 
-    def with_names(self, names: Sequence[str]) -> PartialShape:
-        """Return the same shape with these names of unknown lengths, "" for none; of another rank the shape itself."""
-        if not self.has_rank or len(names) != len(self):
+    @property
+    def names(self) -> dict[str, str]:
+        """The names of unknown lengths by axis, a number as text; axes without a name are left out."""
+        return {str(axis): d.name for axis, d in enumerate(self._dimensions or ()) if d.name}
+
+    def with_names(self, names: Mapping[str, str]) -> PartialShape:
+        """Return the same shape whose dynamic dimensions have these names by axis, as ``names`` returns them."""
+        if not names or not self.has_rank:
             return self
-        return PartialShape([d.with_symbol(Symbol(name) if name else None) for d, name in zip(self, names)])
+        named = (names.get(str(axis)) for axis in range(len(self)))
+        return PartialShape([d.with_symbol(Symbol(str(name))) if name else d for d, name in zip(self, named)])
 
     def without_symbols(self) -> PartialShape:
         """Return the same shape without symbols, for a value whose lengths may differ from those of its source."""

@@ -290,6 +290,7 @@ class Model(Named):
     ) -> None:
         """Set the shapes of inputs, and infer all others: a shape for the only input, or a dict by index, name or port.
 
+        Dimensions may be ranges, and have names: ``(1, 8)``, ``"1..8"``, ``"batch"``, ``"batch=1..8"``.
         ``variables_shapes`` has shapes of variables by name. Raises GraphError, or any exception of a user-defined
         operation, if the shapes do not fit. The model then keeps its shapes.
         """

@@ -21,6 +21,7 @@ import numpy as np
 
 from hetero import plugin
 from hetero import properties as props
+from hetero.core.shape import PartialShape
 from hetero.frontend.source import Stamp, record_files, stamp_of
 from hetero.graph import Constant, Model, Node, Parameter, Result
 from hetero.graph.node import GeneratedName
@@ -105,6 +106,8 @@ def _plain(value: Any) -> Any:
         return [(str(key), _plain(inner)) for key, inner in dict(value).items()]
     if isinstance(value, (list, tuple)):
         return [_plain(inner) for inner in value]
+    if isinstance(value, PartialShape):
+        return value.described()
     if isinstance(value, np.ndarray):  # its repr omits elements
         content = _plain(value.tolist()) if value.dtype.hasobject else _content_digest(_bytes_of(value))
         return [value.dtype.str, value.shape, content]

@@ -84,6 +84,8 @@ def test_broadcast(a, b, expected):
             lambda: Dimension("ma ny"),
             "'ma ny' is not a dimension: write a length, \\?, a range such as 1..8, or a name",
         ),
+        (lambda: Dimension("batch=many"), "'batch=many' is not a dimension: write a length"),
+        (lambda: Dimension("batch="), "'batch=' is not a dimension: write a length"),
         (lambda: Dimension(-3), "a dimension cannot be -3"),
         (lambda: Dimension(4, 2), "a dimension cannot be 4..2"),
         (lambda: Dimension("9223372036854775808"), "cannot be 9223372036854775808; the largest is"),
@@ -124,3 +126,20 @@ def test_which_shapes_a_partial_shape_admits(partial, shape, admitted):
 def test_an_empty_text_is_a_dimension_of_0():
     assert Dimension("") == Dimension(" ") == Dimension(0)
     assert openvino.Dimension("") == openvino.Dimension(0)
+
+
+@pytest.mark.parametrize(("text", "name", "bounds"), [
+    ("batch=?", "batch", "?"), (" seq_len = 1..8 ", "seq_len", "1..8"), ("n=2..", "n", "2.."), ("n=4", "", "4"),
+])  # fmt: skip
+def test_dimensions_with_names(text, name, bounds):
+    dimension = Dimension(text)
+    assert (dimension.name, dimension, str(dimension)) == (name, Dimension(bounds), bounds)
+
+
+def test_shapes_with_names():
+    shape = PartialShape("[batch=?,3,?,height=8..64]")
+    assert (shape, shape.names) == (PartialShape("[?,3,?,8..64]"), {"0": "batch", "3": "height"})
+    assert PartialShape("[?,3,?,8..64]").with_names(shape.names).described() == "[batch,3,?,height=8..64]"
+    assert PartialShape("[...]").names == {} and PartialShape("[...]").with_names({"0": "batch"}) == PartialShape(
+        "[...]"
+    )

@@ -45,7 +45,7 @@ def check_refused(content, device, problem=None):
 
 
 def ports(**changes) -> bytes:
-    port = {"name": "x", "names": [], "type": "f32", "shape": "[2,3]", "layout": "[...]"}
+    port = {"name": "x", "names": [], "type": "f32", "shape": "[2,3]", "dimensions": {}, "layout": "[...]"}
     return json.dumps({"name": "small", "inputs": [port | changes], "outputs": [port]}).encode()
 
 
@@ -56,6 +56,7 @@ CHANGES = {
     "ports nested": ({"ports": b"[" * 100_000}, "ports of the exported model cannot be understood"),
     "ports without inputs": ({"ports": b"{}"}, "ports of the exported model cannot be understood"),
     "a port of no type": ({"ports": ports(type="f33")}, "ports of the exported model cannot be understood"),
+    "names of dimensions": ({"ports": ports(dimensions=3)}, "ports of the exported model cannot be understood"),
     "a port of no shape": ({"ports": ports(shape="[tw o]")}, "'tw o' is not a dimension"),
     "a port of no layout": ({"ports": ports(layout="[N,N]")}, "has dimension N more than once"),
     "a port of a layout of another rank": ({"ports": ports(layout="N")}, "does not fit its shape"),

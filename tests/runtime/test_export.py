@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pytest
 
-from hetero import Core, Model, Op, Parameter, Type, ops
+from hetero import Core, Model, Op, Parameter, PartialShape, Type, ops
 from hetero.graph import Attribute, texts
 from hetero.reference.registry import evaluates
 from hetero.system.errors import BlobError, PropertyError
@@ -203,3 +203,18 @@ def test_blob_of_one_device_is_rejected_by_hetero():
     blob = core.compile_model(small(), "TEMPLATE").export_model()
     with pytest.raises(BlobError, match="is for device TEMPLATE, not for HETERO"):
         core.import_model(blob, "HETERO:TEMPLATE")
+
+
+@pytest.mark.parametrize("device", [*DEVICES, "HETERO:TEMPLATE"])
+def test_names_of_dimensions_come_back(device):
+    model = small()
+    model.reshape({"data": PartialShape("[?,2]").with_names({"0": "past + 1"})})
+    imported = core.import_model(core.compile_model(model, device).export_model(), device)
+    assert imported.input().partial_shape.described() == "[past + 1,2]"
+
+
+def test_reshape_with_a_name_and_a_range():
+    model = small()
+    model.reshape("[batch=1..8,2]")
+    assert model.input().partial_shape.described() == "[batch=1..8,2]"
+    assert [output.partial_shape.described() for output in model.outputs] == ["[batch=1..8,2]"] * 2

@@ -109,6 +109,20 @@ def test_inputs_that_do_not_fit(compiled, inputs, error, message):
     np.testing.assert_array_equal(request.infer()["sum"], A + B)  # the request is unchanged
 
 
+@pytest.mark.parametrize(("shape", "problem"), [
+    ((2, 9), r"length 9 in dimension 1 \('sequence'\), which the model limits to 1..8"),
+    ((2, 0), r"length 0 in dimension 1 \('sequence'\), which the model limits to 1..8"),
+    ((1, 4), r"length 1 in dimension 0, which the model limits to 2.."),
+])  # fmt: skip
+def test_lengths_out_of_range(shape, problem):
+    x = Parameter(Type.i32, "[2..,sequence=1..8]", name="ids")
+    request = Core().compile_model(Model([ops.Abs(x)], [x]), "TEMPLATE").create_infer_request()
+    for length in (1, 8):
+        assert request.infer([np.zeros((2, length), np.int32)])[0].shape == (2, length)
+    with pytest.raises(TensorError, match=f"^'ids' has {problem}$"):
+        request.infer([np.zeros(shape, np.int32)])
+
+
 def test_incompatible_input_shapes_are_an_error_of_the_operation(compiled):
     with pytest.raises(DeviceError, match="Add 'Add_.*' cannot run on these inputs"):
         compiled([A, B[:2]])

@@ -180,6 +180,7 @@ def test_missing_file(tmp_path):
 CHANGES = {
     "weights": {"value": 3.0},
     "shape": {"shape": (1, 2)},
+    "name of a dimension": {"shape": ("batch=?", 2)},
     "name of an input": {"name": "z"},
     "name of an output": {"output": "z"},
     "name of an operation": {"node": "other"},

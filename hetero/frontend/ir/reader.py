@@ -11,8 +11,8 @@ from hetero.core.shape import Dimension
 from hetero.core.types import Type
 from hetero.frontend.ir.attributes import AttributeReader
 from hetero.frontend.ir.bodies import read_bodies
-from hetero.frontend.ir.runtime_info import read_model_info, read_rt_info
-from hetero.frontend.ir.spelling import DIMENSION_NAMES, NO_NAME, operation_name, split_names
+from hetero.frontend.ir.runtime_info import name_dimensions, read_model_info, read_rt_info
+from hetero.frontend.ir.spelling import operation_name, split_names
 from hetero.frontend.ir.weights import decode
 from hetero.graph import Constant, Model, Node, Op, Output, Parameter, Result, get_layout
 from hetero.ops.control_flow.bodies import MultiSubGraphOp
@@ -170,12 +170,7 @@ class _GraphReader:
                 cls, layer, inputs, {name: (reader.read(), reader.node) for name, reader in bodies.items()}
             )
         _check_output_count(cls, layer, inputs, texts)
-        names = split_names(texts.pop(DIMENSION_NAMES, ""))
-        node = cls.of(inputs, AttributeReader(texts))
-        if isinstance(node, Parameter) and names:
-            node.partial_shape = node.partial_shape.with_names(["" if name == NO_NAME else name for name in names])
-            node.infer()
-        return node
+        return cls.of(inputs, AttributeReader(texts))
 
     def _constant(self, texts: dict[str, str]) -> Constant:
         missing = {"element_type", "shape", "offset", "size"} - texts.keys()
@@ -208,6 +203,8 @@ class _GraphReader:
             self._outputs[key] = output
             output.names = set(split_names(port.get("names", "")))
             output.rt_info.update(read_rt_info(port))
+            if isinstance(node, Parameter):
+                name_dimensions(node, output.rt_info)
             get_layout(output)  # raises GraphError if it is not a layout
 
     def _fail(self, layer: Element, problem: str, cause: Exception | None = None) -> NoReturn:

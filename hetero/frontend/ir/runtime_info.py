@@ -8,10 +8,13 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
 from hetero.frontend.ir.spelling import join_names, split_names
+from hetero.graph import Node, Parameter
 from hetero.graph.rt_info import ORIGINAL_NAMES, RuntimeAttribute
 
 # OpenVINO's key for the names of the original nodes that a fused node replaces.
 _FUSED_NAMES = "fused_names"
+# The key for the names of the dimensions of a Parameter, by axis; OpenVINO keeps it as user data.
+_DIMENSION_NAMES = "dimension_names"
 _TAG = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
 
@@ -88,3 +91,17 @@ def _read_user_data(element: Element) -> str | dict[str, Any]:
     if "value" in element.attrib:
         return element.attrib["value"]
     return {inner.get("name", ""): _read_user_data(inner) for inner in element.iterfind("user_data")}
+
+
+def names_of_dimensions(node: Node) -> dict[str, dict[str, str]]:
+    """Return rt_info with the names of the dynamic dimensions of a Parameter; {} if there are none."""
+    names = node.partial_shape.names if isinstance(node, Parameter) else {}
+    return {_DIMENSION_NAMES: names} if names else {}
+
+
+def name_dimensions(parameter: Parameter, rt_info: dict[str, Any]) -> None:
+    """Take the names of dimensions out of the rt_info of a Parameter's output, and give them to its shape."""
+    names = rt_info.pop(_DIMENSION_NAMES, None)
+    if isinstance(names, dict):
+        parameter.partial_shape = parameter.partial_shape.with_names(names)
+        parameter.validate_and_infer_types()

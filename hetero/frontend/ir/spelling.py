@@ -29,10 +29,6 @@ def precision(element_type: Type) -> str:
     return _PRECISIONS.get(element_type.value, element_type.value.upper())
 
 
-# Our attribute of a Parameter with the names of its dimensions, which OpenVINO has not; what stands for none.
-DIMENSION_NAMES, NO_NAME = "dimension_names", "?"
-
-
 def join_names(names: Iterable[str], separator: str = ",") -> str:
     """Join names by commas; a comma within a name is escaped by a backslash."""
     return separator.join(name.replace(",", "\\,") for name in names)

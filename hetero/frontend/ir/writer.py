@@ -11,10 +11,10 @@ from xml.etree.ElementTree import Element, SubElement
 from hetero.core.containers import ContainerType
 from hetero.frontend.ir.attributes import AttributeWriter
 from hetero.frontend.ir.bodies import write_bodies
-from hetero.frontend.ir.runtime_info import write_model_info, write_rt_info
-from hetero.frontend.ir.spelling import DIMENSION_NAMES, NO_NAME, join_names, precision, type_name
+from hetero.frontend.ir.runtime_info import names_of_dimensions, write_model_info, write_rt_info
+from hetero.frontend.ir.spelling import join_names, precision, type_name
 from hetero.frontend.ir.weights import WeightsWriter
-from hetero.graph import Constant, Model, Node, Op, Output, Parameter, Result, is_execution_step
+from hetero.graph import Constant, Model, Node, Op, Output, Result, is_execution_step
 from hetero.graph.execution import LAYER_TYPE
 from hetero.graph.model import checked_model
 from hetero.ops.control_flow.bodies import MultiSubGraphOp
@@ -143,7 +143,7 @@ def _add_layer(layers: Element, number: int, node: Node, weights: WeightsWriter)
             port = _add_port(ports, _port_number(output), output)
             if output.own_names:
                 port.set("names", join_names(sorted(output.own_names)))
-            write_rt_info(port, output.rt_info)
+            write_rt_info(port, {**output.rt_info, **names_of_dimensions(node)})
     if isinstance(node, MultiSubGraphOp):
         write_bodies(layer, node, lambda element, body: fill_graph(element, body, weights))
 
@@ -162,8 +162,6 @@ def _data_of(node: Node, weights: WeightsWriter) -> dict[str, str]:
         raise FrontendError(f"'{node.friendly_name}' is a sequence or an optional, which IR files cannot hold")
     writer = AttributeWriter(f"{node.type_info.name} '{node.friendly_name}'")
     node.visit_attributes(writer)
-    if isinstance(node, Parameter) and node.partial_shape.has_rank and any(d.name for d in node.partial_shape):
-        writer.texts[DIMENSION_NAMES] = join_names([dimension.name or NO_NAME for dimension in node.partial_shape])
     return writer.texts
 
 

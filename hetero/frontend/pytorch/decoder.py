@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hetero.core.dimension import Symbol
 from hetero.core.shape import Dimension, PartialShape
 from hetero.frontend.pytorch.archive import Archive, scalar_type
 from hetero.frontend.pytorch.decoded import (
@@ -123,10 +124,12 @@ class _Decoder:
         if "as_int" in length:
             return Dimension(length["as_int"])
         # The expression is Python text that sympy would run; a symbol alone has a range.
-        symbol = _SYMBOL.match(length["as_expr"]["expr_str"])
-        limits = self._ranges.get(symbol[1] or symbol[2], {}) if symbol else {}
+        match = _SYMBOL.match(length["as_expr"]["expr_str"])
+        name = match[1] or match[2] if match else ""
+        limits = self._ranges.get(name, {})
         least, most = limits.get("min_val") or 0, limits.get("max_val")
-        return Dimension(least, most if most is not None and most < 1 << 62 else -1)
+        dimension = Dimension(least, most if most is not None and most < 1 << 62 else -1)
+        return dimension.with_symbol(Symbol(name) if name else None)
 
     def _node(self, node: _Json) -> TorchNode:
         match = _OVERLOADED.match(node["target"])

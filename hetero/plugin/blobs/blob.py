@@ -29,7 +29,7 @@ Section = bytes | memoryview | Sequence[bytes | memoryview]
 BlobSource = bytes | bytearray | memoryview | str | os.PathLike[str] | BinaryIO
 
 MAGIC = b"\x89HETERO\n"
-FORMAT = 3
+FORMAT = 4
 ALIGNMENT = 64
 _PREFIX = struct.Struct("<8sIIQQ")
 _CHECKED_FROM = 16  # offset of the first byte that the checksum covers

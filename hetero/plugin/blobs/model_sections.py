@@ -164,14 +164,13 @@ def port_fields(port: Output) -> dict[str, Any]:
     """Return the name, type, shape and layout of a port as plain data, which ``parameter_of`` reads."""
     return {
         "name": port.node.friendly_name, "names": sorted(port.names), "type": port.element_type.to_string(),
-        "shape": str(port.partial_shape), "layout": str(get_layout(port)),
-        "dimension_names": [d.name for d in port.partial_shape] if port.partial_shape.has_rank else [],
+        "shape": str(port.partial_shape), "dimensions": port.partial_shape.names, "layout": str(get_layout(port)),
     }  # fmt: skip
 
 
 def parameter_of(fields: Mapping[str, Any]) -> Parameter:
     """Return a Parameter for the fields of a port. Raises ValueError, TypeError and KeyError for invalid fields."""
-    shape = PartialShape(str(fields["shape"])).with_names([*map(str, fields.get("dimension_names", ()))])
+    shape = PartialShape(str(fields["shape"])).with_names(dict(fields["dimensions"]))
     node = Parameter(Type(str(fields["type"])), shape, name=str(fields["name"]))
     node.output(0).names = set(map(str, fields["names"]))
     node.layout = Layout(str(fields["layout"]))

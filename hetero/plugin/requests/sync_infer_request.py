@@ -365,6 +365,13 @@ def check_tensor(port: Output, tensor: Tensor) -> None:
 
 def check_shape(port: Output, shape: tuple[int, ...]) -> None:
     """Raise TensorError if a shape does not fit a port."""
-    if not port.admits(shape):
-        problem = f"takes the shape {port.partial_shape}, but the tensor has {list(shape)}"
-        raise TensorError(f"'{port_name(port)}' {problem}")
+    if port.admits(shape):
+        return
+    expected = port.partial_shape
+    if len(expected) == len(shape):
+        for axis, (dimension, length) in enumerate(zip(expected, shape)):
+            if dimension.is_dynamic and not dimension.compatible(length):
+                name = f" ('{dimension.name}')" if dimension.name else ""
+                problem = f"has length {length} in dimension {axis}{name}, which the model limits to {dimension}"
+                raise TensorError(f"'{port_name(port)}' {problem}")
+    raise TensorError(f"'{port_name(port)}' takes the shape {expected}, but the tensor has {list(shape)}")

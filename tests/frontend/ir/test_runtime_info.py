@@ -74,3 +74,16 @@ def test_inputs_and_outputs_of_version_10_have_the_names_of_nodes(tmp_path):
     for port, port_of_theirs, name in zip(ours.outputs, theirs.outputs, ["parts.1", "positive"], strict=True):
         assert name in port.names
         assert port.names == port_of_theirs.names
+
+
+def test_names_of_dimensions_come_back_also_through_openvino(tmp_path):
+    x = hetero.Parameter(hetero.Type.f32, "[batch=?,sequence=1..8,?,4]", name="x")
+    y = hetero.Parameter(hetero.Type.f32, "[batch=?]", name="y")
+    hetero.serialize(hetero.Model([ops.relu(x), ops.relu(y)], [x, y]), tmp_path / "ours.xml")
+    theirs = core.read_model(tmp_path / "ours.xml")
+    assert [str(port.get_partial_shape()) for port in theirs.inputs] == ["[?,1..8,?,4]", "[?]"]
+    openvino.serialize(theirs, tmp_path / "theirs.xml")
+    for file in ("ours.xml", "theirs.xml"):
+        ports = IrFrontEnd().convert(tmp_path / file).inputs
+        assert [port.partial_shape.described() for port in ports] == ["[batch,sequence=1..8,?,4]", "[batch]"]
+        assert not any(port.rt_info for port in ports)
