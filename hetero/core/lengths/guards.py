@@ -101,24 +101,23 @@ class Guards:
 
 
 def bucket(length: int) -> int:
-    """Return the number of a class of lengths: 0, 1 to 3, 4 to 15, 16 to 255, 256 to 4095, and so on."""
-    return (length.bit_length() + (1 if length < 16 else 7)) // (2 if length < 16 else 4)
+    """Return the number of a class of lengths: 0, 1 to 15, 16 to 255, and so on."""
+    return (length.bit_length() + 3) // 4
 
 
 def lengths_in(number: int) -> tuple[int, int]:
     """Return the least and the largest length of a bucket."""
-    return ((0, 0), (1, 3), (4, 15))[number] if number < 3 else (16 ** (number - 2), 16 ** (number - 1) - 1)
+    return (16 ** (number - 1), 16**number - 1) if number else (0, 0)
 
 
 def typical_length(length: int) -> int:
     """Return a length in the middle of the bucket of one, that has few divisors, as most lengths have.
 
-    It is the length itself up to 3: 1 is broadcast, and no other length is.
+    It is 1 for 1, which is broadcast, as no other length is.
     """
-    low, high = lengths_in(bucket(length))
-    return length if length < 4 else (low + high + 1) // 2 + (1 if high < 16 else 3 - low // 2)
+    return length if length < 2 else 8 * 16 ** (bucket(length) - 1) + 3
 
 
 def short_length(length: int) -> int:
     """Return ``typical_length`` of the beginning of a bucket, for models that take no longer ones."""
-    return length if length < 4 else lengths_in(bucket(length))[0] + 3
+    return length if length < 2 else 16 ** (bucket(length) - 1) + 3

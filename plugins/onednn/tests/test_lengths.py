@@ -62,7 +62,8 @@ def most_primitives_of_a_node(programs):
     return max(map(len, primitives.values()))
 
 
-def test_a_network_of_any_width(lowered):
+def test_a_network_of_any_width(lowered, monkeypatch):
+    monkeypatch.setattr(shape_programs, "MAX_SHAPES", 16)
     model = CORE.read_model(zoo.path("ocr_recognition"))
     request = CORE.compile_model(model, DEVICES).create_infer_request()
     reference = CORE.compile_model(model, "TEMPLATE").create_infer_request()

@@ -115,7 +115,7 @@ def test_least_holds_for_a_bucket(guards, rows):
 
 
 def test_most_holds_for_a_bucket(guards, rows):
-    assert most(rows) == 63 and most((rows + 1) // 2) == 32 and most(100 - rows) == 84 and most(7) == 7
+    assert most(rows) == 255 and most((rows + 1) // 2) == 128 and most(300 - rows) == 284 and most(7) == 7
     assert [(str(c.expression), c.relation) for c in guards.conditions] == [("rows", "bucket")]
 
 
