@@ -25,8 +25,8 @@ class Dimension:
     """The length of one axis: an interval ``min..max`` of integers, where ``max`` may be unbounded.
 
     ``Dimension()`` and ``Dimension(-1)`` are unknown, ``Dimension(3)`` is static, ``Dimension(1, 8)`` and
-    ``Dimension("1..8")`` are bounded, ``Dimension("batch")`` and ``Dimension("batch=1..8")`` have a name. Immutable but
-    for the symbol; the operators are interval arithmetic.
+    ``Dimension("1..8")`` are bounded, ``Dimension("batch=?")`` and ``Dimension("batch=1..8")`` have a name. Immutable
+    but for the symbol; the operators are interval arithmetic.
 
     Each unknown dimension of a Parameter has its own ``symbol``. An operation that passes a dimension of an input on to
     its output keeps the symbol, which states that both lengths are equal, so shape inference can cancel unknown
@@ -71,11 +71,11 @@ class Dimension:
 
     @classmethod
     def of(cls, value: DimensionLike) -> Dimension:
-        """Convert an int, a string, a (min, max) pair or a Dimension to a Dimension."""
+        """Convert an int, a string, a (min, max) pair or a Dimension to a Dimension; a name alone is any length."""
         if isinstance(value, Dimension):
             return value
         if not isinstance(value, (tuple, list)):
-            return cls(value)
+            return cls(f"{value}=?" if isinstance(value, str) and _is_name(value) else value)
         if len(value) != 2:
             raise ArgumentTypeError(f"a range of lengths is (lower, upper), but {value} has {len(value)} elements")
         return cls(*value)
@@ -285,9 +285,12 @@ def _apply(operation: Callable[[int, int], int], a: int | None, b: int | None) -
 def _split_name(text: str) -> tuple[str, str]:
     """Return the name of a dimension, "" if it has none, and the text of its lengths: "batch=1..8" has both."""
     name, separator, lengths = (part.strip() for part in text.partition("="))
-    if not re.fullmatch(r"[^\W\d][\w.:/-]*", name) or (separator and not lengths):
-        return "", text
-    return name, lengths if separator else "?"
+    return (name, lengths) if separator and lengths and _is_name(name) else ("", text)
+
+
+def _is_name(text: str) -> bool:
+    """Return whether a text may be the name of a length. A Dimension of one alone is an error, as in OpenVINO."""
+    return re.fullmatch(r"[^\W\d][\w.:/-]*", text.strip()) is not None
 
 
 def _parse_dimension(text: str) -> tuple[int, int | None]:
@@ -301,7 +304,7 @@ def _parse_dimension(text: str) -> tuple[int, int | None]:
         return _parse_length(match[1] or "0"), _parse_length(match[2]) if match[2] else None
     if text.isdigit():
         return _parse_length(text), _parse_length(text)
-    raise GraphError(f"'{text}' is not a dimension: write a length, ?, a range such as 1..8, or a name")
+    raise GraphError(f"'{text}' is not a dimension: write a length, ?, or a range such as 1..8")
 
 
 def _parse_length(text: str) -> int:

@@ -274,4 +274,4 @@ def _parse_shape(text: str) -> tuple[Dimension, ...] | None:
         body = body[1:-1].strip()
     if body == "...":
         return None
-    return tuple(Dimension(part) for part in body.split(",")) if body else ()
+    return tuple(map(Dimension.of, body.split(","))) if body else ()

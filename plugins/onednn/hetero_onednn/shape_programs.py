@@ -6,11 +6,9 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 
+from hetero.compiler import rarer_collections
 from hetero.graph import Model, is_terminal
-from hetero.plugin import ExecutedStep, make_runtime_model
-from hetero.plugin.requests.profiling import ExecutionTimes
-from hetero.system.garbage_collection import rarer_collections
-from hetero.system.tracing import span
+from hetero.plugin import ExecutedStep, ExecutionTimes, make_runtime_model, span
 from hetero_onednn.program import PrimitiveProgram
 from hetero_onednn.varying_model import VaryingModel
 
