@@ -78,18 +78,18 @@ class ProgramCache(Generic[Program]):
         self.only: Program | None = None
         self._lock = threading.Lock()
 
-    def make_ahead(self, states: Sequence[int | None] = ()) -> None:
+    def make_ahead(self, states: Sequence[int | None] = (), items: int = 1) -> None:
         """Make the program now if no contents of inputs decide it: for a likely class of shapes if these are dynamic.
 
         It is the only one if all shapes are static. ``states``: for each of the last inputs, which are contents of
-        variables, the axis along which it grows, None if that is not known.
+        variables, the axis along which it grows, None if that is not known. ``items``: of a likely batch.
         """
         ports = self.model.inputs
         if self.deciding or self.untyped:
             return
         if all(port.partial_shape.is_static for port in ports):
             self.only = self.program_for([port.shape for port in ports], {})
-        elif self._has_classes and (shapes := likely_shapes(self.model, states)):
+        elif self._has_classes and (shapes := likely_shapes(self.model, states, items)):
             self._typical_class(shapes, {}, {})
 
     def programs_of_buckets(self, states: Sequence[int | None] = ()) -> Iterator[Program]:

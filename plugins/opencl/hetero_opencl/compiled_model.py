@@ -43,6 +43,10 @@ from hetero_opencl.lowering.program import KernelProgram, memory_of, model_memor
 from hetero_opencl.lowering.tuning import Tuning
 
 
+# A likely number of beams.
+_BEAMS = 4
+
+
 class OpenCLCompiledModel(CompiledModel):
     """A model lowered at once if all shapes are static, else at the first inference of each input shape."""
 
@@ -67,9 +71,11 @@ class OpenCLCompiledModel(CompiledModel):
         # Variables are unset in the first inference of a request, and set in later ones.
         for are_set in dict.fromkeys((is_set,) * len(self.variables) for is_set in (False, True)):
             stateful = self.programs_for(are_set)
-            stateful.programs.make_ahead(stateful.grows)
-            for built in stateful.programs.last_chain()[-1:]:
-                built.program.plan_ahead(len(stateful.written))
+            # Several beams are as likely as one text.
+            for items in (_BEAMS, 1) if stateful.chosen else (1,):
+                stateful.programs.make_ahead(stateful.grows, items)
+                for built in stateful.programs.last_chain()[-1:]:
+                    built.program.plan_ahead(len(stateful.written))
 
     def programs_for(self, are_set: Sequence[bool]) -> StatefulPrograms:
         """Return the programs for requests in which the variables are set or not as ``are_set`` says."""
