@@ -42,7 +42,6 @@ from hetero_opencl.lowering.constants import Constants
 from hetero_opencl.lowering.program import KernelProgram, memory_of, model_memory
 from hetero_opencl.lowering.tuning import Tuning
 
-
 # A likely number of beams.
 _BEAMS = 4
 
