@@ -16,7 +16,7 @@ from hetero_ray.remote import OBJECT_REF
 from hetero_ray.worker_client import WorkerClient
 
 from hetero import AsyncInferQueue, Constant, Core, Model, Op, Parameter, Type, ops
-from hetero.system.errors import DeviceError, PropertyError, UnsupportedOperationError
+from hetero.system.errors import DeviceError, PropertyError, TensorError, UnsupportedOperationError
 
 # They start a cluster.
 pytestmark = pytest.mark.slow
@@ -149,6 +149,27 @@ def test_a_model_over_two_nodes(core):
     assert [str(b.memory) for b in report.boundaries] == ["in shared device memory"]
     for rows in (4, 1, 4):
         np.testing.assert_allclose(compiled(X[:rows])[0], compute(X[:rows]), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("device", ["RAY.0", "HETERO:RAY.0,TEMPLATE", "HETERO:GPU,RAY.1"])
+def test_boundaries_of_any_length(core, device):
+    """Lengths of a name reach the devices at both sides of a cut; two that contradict each other are refused."""
+    x, y = (Parameter(Type.f32, "[batch,words=1..64,8]", name=name) for name in "xy")
+    added = ops.Add(ops.Relu(x, name="relu"), ops.Exp(y, name="exp"), name="add")
+    product = ops.MatMul(ops.Softmax(added, 1, name="softmax"), np.eye(8, dtype=np.float32), False, False)
+    model = Model([product], [x, y])
+    reference = core.compile_model(model, "TEMPLATE")
+    if ":" in device:
+        first, second = device.removeprefix("HETERO:").split(",")
+        for node in model.get_ordered_ops():
+            node.rt_info["affinity"] = first if node.friendly_name in ("relu", "softmax") else second
+    request = core.compile_model(model, device).create_infer_request()
+    generator = np.random.default_rng(0)
+    for batch, words in ((1, 5), (2, 33), (1, 64), (3, 1)):
+        inputs = [generator.standard_normal((batch, words, 8), np.float32) for _ in "xy"]
+        np.testing.assert_allclose(request.infer(inputs)[0], reference(inputs)[0], atol=1e-5)
+        with pytest.raises(TensorError, match="'words' is one length, but it is"):
+            request.infer([inputs[0], np.ones((batch, words % 64 + 1, 8), np.float32)])
 
 
 def test_a_request_waits_at_the_node(core):
