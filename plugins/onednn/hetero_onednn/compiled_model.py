@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,15 @@ from hetero.core.types import Type
 from hetero.graph import Constant, Model, is_terminal, port_name
 from hetero.passes import with_folded_weights
 from hetero.passes.bounds.value_bounds import is_ordinary
-from hetero.plugin import CompiledModel, ExecutedStep, PreparedModel, Section, make_runtime_model, model_sections
+from hetero.plugin import (
+    CompiledModel,
+    ExecutedStep,
+    PreparedModel,
+    Section,
+    make_runtime_model,
+    model_programs,
+    model_sections,
+)
 from hetero.system.errors import UnsupportedValueError
 from hetero_onednn.infer_request import OneDnnInferRequest
 from hetero_onednn.keep_nan import loses_nan
@@ -99,6 +108,12 @@ class OneDnnCompiledModel(CompiledModel):
 
     def export_sections(self) -> dict[str, Section]:
         return model_sections(self, self._model)
+
+    def get_property(self, key: str) -> Any:
+        if key == model_programs:
+            made = dict.fromkeys((self.programs, self._keeping_programs))  # often one cache
+            return tuple(line for programs in made for line in programs.describe())
+        return super().get_property(key)
 
     def get_runtime_model(self) -> Model:
         """Return the model that runs, with the implementations of the program used last."""

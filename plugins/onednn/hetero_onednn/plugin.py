@@ -25,7 +25,7 @@ from hetero.passes import (
     split_batch_norm,
     upgrade_opset,
 )
-from hetero.plugin import Device, Plugin, PreparedModel, Rank, common_properties, inference_precision
+from hetero.plugin import Device, Plugin, PreparedModel, Rank, common_properties, inference_precision, model_programs
 from hetero_onednn.compiled_model import OneDnnCompiledModel
 from hetero_onednn.library.api import effective_isa
 from hetero_onednn.library.library import fork_guard, load_library
@@ -44,7 +44,7 @@ _BF16_ISA = 0xE7
 class OneDnnPlugin(Plugin):
     """The processor, with the primitives of oneDNN. Raises DeviceError if the library is missing."""
 
-    supported_properties = (*common_properties, inference_precision(Type.bf16))
+    supported_properties = (*common_properties, model_programs, inference_precision(Type.bf16))
     has_strings = False
     judges_together = True
     passes = (

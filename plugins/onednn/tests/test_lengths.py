@@ -228,3 +228,12 @@ def test_equal_descriptors_are_one():
         assert function(-0.0) is not one  # the sign of zeros differs
         with OneThread(True):
             assert function(0.0).primitive.handle != one.primitive.handle
+
+
+def test_the_report_lists_programs():
+    x = Parameter(Type.f32, "[rows,8]", name="x")
+    compiled = CORE.compile_model(Model([ops.Relu(x)], [x]), "HETERO:ONEDNN,TEMPLATE")
+    for rows in (5, 40):
+        compiled(np.ones((rows, 8), np.float32))
+    (part,) = compiled.get_property("PLACEMENT_REPORT").subgraphs
+    assert part.programs == ("a program for rows 16 to 255", "a program for rows 1 to 15")
