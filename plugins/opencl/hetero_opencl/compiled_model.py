@@ -31,7 +31,7 @@ from hetero.plugin import (
 from hetero_opencl.compile.built_program import BuiltProgram
 from hetero_opencl.compile.next_implementation import lower_and_build
 from hetero_opencl.compile.program_cache import CreatedPrograms, SegmentCache, StatefulPrograms
-from hetero_opencl.compile.variable_ports import expose_variables, find_growing
+from hetero_opencl.compile.variable_ports import append_to_caches, expose_variables, find_caches, find_growing
 from hetero_opencl.device.caches import BinaryCache
 from hetero_opencl.device.device import OpenCLDevice
 from hetero_opencl.device.memory import allocations_on, memory_statistics
@@ -60,34 +60,45 @@ class OpenCLCompiledModel(CompiledModel):
         _name_generators(prepared.model)
         self._decompressed = with_folded_weights(prepared.model)
         self.variables = [variable.info for variable in prepared.model.variables]
-        self._growing = find_growing(self._decompressed)
+        self._growing, self._caches = find_growing(self._decompressed), find_caches(self._decompressed)
         self._constants = Constants(self.device.upload)
         self._lowered: CreatedPrograms = weakref.WeakKeyDictionary()
-        # By PERF_COUNT, as launches that are measured are not merged, followed by which variables are set.
+        # By PERF_COUNT, as launches that are measured are not merged, whether caches are appended to, and by which
+        # variables are set.
         self._stateful: dict[tuple[bool, ...], StatefulPrograms] = {}
         self._lock = threading.Lock()
         self._feeding = Executor(f"{self.device_name} {self.name} feeding")
         # Variables are unset in the first inference of a request, and set in later ones.
         for are_set in dict.fromkeys((is_set,) * len(self.variables) for is_set in (False, True)):
-            stateful = self.programs_for(are_set)
-            # Several beams are as likely as one text.
-            for items in (_BEAMS, 1) if stateful.chosen else (1,):
-                stateful.programs.make_ahead(stateful.grows, items)
-                for built in stateful.programs.last_chain()[-1:]:
-                    built.program.plan_ahead(len(stateful.written))
+            for appends in (False, True)[: 1 + bool(self._caches)]:
+                self._make_ahead(self.programs_for(are_set, appends))
 
-    def programs_for(self, are_set: Sequence[bool]) -> StatefulPrograms:
-        """Return the programs for requests in which the variables are set or not as ``are_set`` says."""
-        key = (self.is_profiled, *are_set)
+    def _make_ahead(self, stateful: StatefulPrograms) -> None:
+        # Several beams are as likely as one text.
+        for items in (_BEAMS, 1) if stateful.chosen else (1,):
+            stateful.programs.make_ahead(stateful.grows, items)
+            for built in stateful.programs.last_chain()[-1:]:
+                built.program.plan_ahead(stateful.in_place)
+
+    def programs_for(self, are_set: Sequence[bool], appends: bool = False) -> StatefulPrograms:
+        """Return the programs for requests in which the variables are set or not as ``are_set`` says.
+
+        ``appends``: whether they append to caches that are inputs and outputs.
+        """
+        key = (self.is_profiled, appends, *are_set)
         with self._lock:
             if key not in self._stateful:
-                model, read, written = expose_variables(self._decompressed, key[1:], self._growing)
+                caches = self._caches if appends else ()
+                whole = append_to_caches(self._decompressed, caches) if caches else self._decompressed
+                model, read, written = expose_variables(whole, are_set, self._growing)
                 beams = {name: g.beams for name, g in self._growing.items() if name in read and g.beams is not None}
-                lower = partial(self._lower, is_profiled=key[0])
+                lower = partial(self._lower, is_profiled=self.is_profiled)
                 programs = SegmentCache(model, lower, self._lowered, self._is_full)
                 grows = [*(0 if name in self._growing else None for name in read), *[0] * bool(beams)]
                 beams_input = next(iter(beams.values()), 0)
-                self._stateful[key] = StatefulPrograms(programs, read, written, grows, [*beams], beams_input)
+                count = len(model.results)
+                in_place = [*(cache.output for cache in caches), *range(count - len(written), count)]
+                self._stateful[key] = StatefulPrograms(programs, read, written, grows, in_place, [*beams], beams_input)
             self._last_used = self._stateful[key].programs
             return self._stateful[key]
 
@@ -160,7 +171,7 @@ class OpenCLCompiledModel(CompiledModel):
         return super().get_property(key)
 
     def create_sync_infer_request(self) -> OpenCLInferRequest:
-        return OpenCLInferRequest(self, self.context, self._growing, self.variables, self.programs_for)
+        return OpenCLInferRequest(self, self.context, self._growing, self.variables, self._caches, self.programs_for)
 
     def create_infer_request(self) -> AsyncInferRequest:
         """Create a request whose stages run on two threads, so that one uploads while another computes or downloads."""

@@ -94,13 +94,15 @@ class StatefulPrograms:
     """Programs of a model with its variables as additional last inputs (``read``) and outputs (``written``).
 
     If variables are ``chosen`` by the input at index ``beams``, their items are one more input. ``grows``: the
-    axis along which each of the additional inputs grows, None if that is not known.
+    axis along which each of the additional inputs grows, None if that is not known. ``in_place``: the indices of
+    outputs that are written to memory which requests keep.
     """
 
     programs: SegmentCache
     read: list[str]
     written: list[str]
     grows: list[int | None]
+    in_place: Sequence[int]
     chosen: Sequence[str] = ()
     beams: int = 0
 

@@ -2,7 +2,8 @@
 
 A variable that grows, such as the keys or values of a decoder, is ReadValue → (Gather of beams) → Concat → Assign. Its
 memory has the axis of the Concat first, so that an inference only writes the new rows behind the others. OpenVINO's
-plugin for processors has its caches in this order too.
+plugin for processors has its caches in this order too. A cache, an input of the model that an output continues, grows
+in the same way if a request has one tensor for both.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.graph import Constant, Model, Node, Output, Parameter, Result, constant_array, copy_rt_info
+from hetero.graph import Constant, Model, Node, Output, Parameter, Result, VariableInfo, constant_array, copy_rt_info
 from hetero.ops.control_flow.variables import AssignV3, ReadValue, ReadValueV3, VariableOp
 from hetero_opencl.kernels.movement.concatenation import Append
 from hetero_opencl.kernels.movement.items import ChooseItems
@@ -36,10 +37,24 @@ class Growth(NamedTuple):
     order: tuple[int, ...]
     beams: int | None = None
 
+    @classmethod
+    def along(cls, axis: int, rank: int, beams: int | None = None) -> Growth:
+        """Return the growth of a value of a rank along an axis."""
+        return cls((axis, *(other for other in range(rank) if other != axis)), beams)
+
     @property
     def inverse(self) -> tuple[int, ...]:
         """The places of the axes in ``order``."""
         return tuple(np.argsort(self.order).tolist())
+
+
+class CachePorts(NamedTuple):
+    """The indices of an input and of the output that continues it, what a tensor for both holds, and how it grows."""
+
+    input: int
+    output: int
+    info: VariableInfo
+    growth: Growth
 
 
 def find_growing(model: Model) -> dict[str, Growth]:
@@ -68,10 +83,13 @@ def _growth(model: Model, read: VariableOp, assign: VariableOp) -> Growth | None
         if not is_of_batch or axis == 0 or chosen not in model.parameters or not _only_asks_shape(kept, gather):
             return None
         beams, kept = model.parameters.index(chosen), gather.output(0)
-    is_first = concat.input_value(0) == kept and concat.input_values().count(kept) == 1
-    if not is_first or not _only_asks_shape(kept, concat):
-        return None
-    return Growth((axis, *(other for other in range(rank) if other != axis)), beams)
+    return Growth.along(axis, rank, beams) if _continues(concat, kept) else None
+
+
+def _continues(concat: Node, value: Output) -> bool:
+    """Return whether a Concat continues a value of which all others want nothing but the shape."""
+    is_first = concat.input_value(0) == value and concat.input_values().count(value) == 1
+    return is_first and _only_asks_shape(value, concat)
 
 
 def _only_asks_shape(value: Output, reader: Node) -> bool:
@@ -130,8 +148,43 @@ def expose_variables(
     return copy, inputs, [*results]
 
 
-def _append(parameter: Parameter, read: Node, concat: Node, growth: Growth, items: Parameter) -> Output:
-    """Let a Concat append to a parameter, which has the axes in the order of the memory, and return the result."""
+def find_caches(model: Model) -> list[CachePorts]:
+    """Return the inputs that an output continues along an axis, in the order of the outputs."""
+    found: list[CachePorts] = []
+    for index, result in enumerate(model.results):
+        concat = result.input_value(0).node
+        if type(concat) is not ops.Concat:
+            continue
+        value = concat.input_value(0)
+        cache, kind, shape = value.node, value.element_type, value.partial_shape
+        if cache not in model.parameters or kind.is_dynamic() or not shape.has_rank or not _continues(concat, value):
+            continue
+        axis = concat.axis % len(shape)
+        if shape[axis].is_dynamic:
+            info = VariableInfo(cache.friendly_name, kind, shape)
+            found.append(CachePorts(model.parameters.index(cache), index, info, Growth.along(axis, len(shape))))
+    return found
+
+
+def append_to_caches(model: Model, caches: Sequence[CachePorts]) -> Model:
+    """Return a copy of the model that appends to caches, whose axes are in the order of their memory."""
+    copy = model.clone()
+    for cache in caches:
+        before, result = copy.parameters[cache.input], copy.results[cache.output].input(0)
+        shape = [before.partial_shape[axis] for axis in cache.growth.order]
+        parameter = Parameter(before.element_type, shape, name=before.friendly_name)
+        concat = result.get_source_output().node
+        result.replace_source_output(_append(parameter, before, concat, cache.growth))
+        copy.replace_parameter(cache.input, parameter)
+    copy.validate_nodes_and_infer_types()
+    return copy
+
+
+def _append(parameter: Parameter, read: Node, concat: Node, growth: Growth, items: Parameter | None = None) -> Output:
+    """Let a Concat append to a parameter, which takes the place of ``read``, and return the result.
+
+    Both have their axes in the order of the memory. ``items``: those of the batch in each row, if there are beams.
+    """
     kept = _transposed(parameter.output(0), growth.inverse)
     if (gather := concat.input_value(0).node) is not read:
         gather.output(0).replace(kept)
@@ -140,7 +193,7 @@ def _append(parameter: Parameter, read: Node, concat: Node, growth: Growth, item
     appended = Append([parameter.output(0), *new], 0)
     appended.friendly_name = concat.friendly_name
     copy_rt_info([concat], appended)
-    whole = appended if growth.beams is None else ChooseItems(appended, items)
+    whole = appended if items is None or growth.beams is None else ChooseItems(appended, items)
     concat.output(0).replace(_transposed(whole.output(0), growth.inverse))
     return appended.output(0)
 

@@ -65,8 +65,12 @@ def copy_region(
     row, axes = _merge(target_region, source_region)
     if row == 0 or any(count == 0 for count, _, _ in axes):
         return
-    # A command copies a 3-D box. Axes before the last two need one command per index.
-    *outer, (planes, *plane_pitches), (rows, *row_pitches) = [(1, 0, 0)] * (2 - len(axes)) + axes
+    # A command copies a 3-D box. Axes before the last two need one command per index, and the last but one if that is
+    # no axis of planes one after another.
+    *outer, of_planes, of_rows = [(1, 0, 0)] * (2 - len(axes)) + axes
+    if not _is_box(of_planes, of_rows, row):
+        outer, of_planes = [*outer, of_planes], (1, 0, 0)
+    (planes, *plane_pitches), (rows, *row_pitches) = of_planes, of_rows
     options: dict[str, Any] = {"dest": target, "src": source, "region": (row, rows, planes)}
     begins = [target_region.offset, source_region.offset]
     if isinstance(target, cl.Buffer) and isinstance(source, cl.Buffer):
@@ -96,6 +100,13 @@ def root_buffer(buffer: cl.Buffer) -> tuple[cl.Buffer, int]:
     except cl.LogicError:  # Intel's runtime returns an internal object for a buffer in shared virtual memory
         parent = None
     return (parent, buffer.offset) if isinstance(parent, cl.Buffer) else (buffer, 0)
+
+
+def _is_box(planes: Axis, rows: Axis, row: int) -> bool:
+    """Return whether OpenCL takes the strides of two axes as pitches of a box, whose rows have ``row`` bytes."""
+    count = rows[0]
+    pitches = [(plane, pitch or row) for plane, pitch in zip(planes[1:], rows[1:])]
+    return all(plane == 0 or (plane >= count * pitch and plane % pitch == 0) for plane, pitch in pitches)
 
 
 def _merge(target: Region, source: Region) -> tuple[int, list[Axis]]:

@@ -13,11 +13,19 @@ from hetero.plugin import Region, RemoteTensor, VariableState
 from hetero.system.errors import DeviceError
 from hetero_opencl.compile.variable_ports import Growth
 from hetero_opencl.device.transfers import on_host
-from hetero_opencl.execute.remote import OpenCLContext, OpenCLMemory
+from hetero_opencl.execute.remote import OpenCLContext, OpenCLMemory, SharedMemory
 
 
 class GrowingMemory(OpenCLMemory):
     """Memory that keeps its contents when it grows, to twice what is asked for if that can be had."""
+
+    @staticmethod
+    def of(context: OpenCLContext) -> GrowingMemory:
+        """Return empty memory, which the host sees if it can."""
+        device = context.device
+        if device.shares_host_memory:
+            return _SharedGrowingMemory(context, device.allocate_shared(0), 0)
+        return GrowingMemory(context, device.allocate(0), 0)
 
     def resize(self, byte_size: int) -> None:
         before, held = self.buffer, Region.whole(np.dtype(np.uint8), [self.byte_size])
@@ -26,6 +34,10 @@ class GrowingMemory(OpenCLMemory):
         except DeviceError:
             super().resize(byte_size)
         self._copy(self.buffer, held, before, held)
+
+
+class _SharedGrowingMemory(GrowingMemory, SharedMemory):
+    pass
 
 
 class _GrowingTensor(RemoteTensor):
@@ -41,7 +53,7 @@ class _GrowingTensor(RemoteTensor):
         except DeviceError as error:
             size = math.prod(shape) * self.region.dtype.itemsize
             raise DeviceError(
-                f"variable '{self._name}' cannot grow to the length {shape[0]}, which takes {size} bytes: {error}"
+                f"'{self._name}' cannot grow to the length {shape[0]}, which takes {size} bytes: {error}"
             ) from error
 
 
@@ -84,7 +96,7 @@ class OpenCLVariableState(VariableState):
         if self._growth is None:
             kind, shape = self.info.data_type, self.empty().shape
             return self._context.create_tensor(kind, shape), self._context.create_tensor(kind, shape)
-        memory = GrowingMemory(self._context, self._context.device.allocate(0), 0)
+        memory = GrowingMemory.of(self._context)
         return _GrowingTensor(memory, self.info), _GrowingTensor(memory, self.info)
 
     def has_rows_of(self, other: OpenCLVariableState) -> bool:

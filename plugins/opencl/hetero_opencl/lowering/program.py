@@ -115,9 +115,9 @@ class KernelProgram:
             self._with_parts[bound] = plan, parts, with_parts
         return with_parts
 
-    def plan_ahead(self, states: int) -> None:
-        """Plan the memory for the shape at hand before the first inference. The last outputs are states."""
-        outputs = self.outputs[len(self.outputs) - states :]
+    def plan_ahead(self, in_place: Sequence[int]) -> None:
+        """Plan the memory for the shape at hand before the first inference. Outputs ``in_place`` have their own."""
+        outputs = [self.outputs[index] for index in in_place]
         own = {buffer for buffer in outputs if buffer.is_planned} - {*self.inputs, *self.shared}
         self.memory_plan(frozenset(own), self.varying.at_hand if self.varying else ())
 

@@ -131,7 +131,7 @@ def test_memory_that_ends(device, monkeypatch):
 
     monkeypatch.setattr(GrowingMemory, "resize", limited)
     feeds = {"input_ids": np.zeros((1, 20), np.int64), "position_ids": np.arange(20)[None], "beam_idx": np.int32([0])}
-    message = "variable 'key.0' cannot grow to the length 28, which takes 7168 bytes: allocating failed"
+    message = "'key.0' cannot grow to the length 28, which takes 7168 bytes: allocating failed"
     with pytest.raises(DeviceError, match=message):
         decoder.requests[0].infer(feeds)
     decoder.compare_states()
