@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from hetero.compiler.shape_class import ShapeClass
-from hetero.compiler.symbolic import guards_for, likely_shapes, shapes_of_buckets, specialize_for_lengths
+from hetero.compiler.symbolic import guards_for, likely_shapes, prompt_shapes, shapes_of_buckets, specialize_for_lengths
 from hetero.core.containers import ContainerType, ElementType
 from hetero.core.lengths.guards import short_length, typical_length
 from hetero.graph import Model, Node
@@ -81,16 +81,20 @@ class ProgramCache(Generic[Program]):
     def make_ahead(self, states: Sequence[int | None] = (), items: int = 1) -> None:
         """Make the program now if no contents of inputs decide it: for a likely class of shapes if these are dynamic.
 
-        It is the only one if all shapes are static. ``states``: for each of the last inputs, which are contents of
-        variables, the axis along which it grows, None if that is not known. ``items``: of a likely batch.
+        It is the only one if all shapes are static. A model that takes caches gets one for empty ones too.
+
+        ``states``: for each of the last inputs, which are contents of variables, the axis along which it grows, None if
+        that is not known. ``items``: of a likely batch.
         """
         ports = self.model.inputs
         if self.deciding or self.untyped:
             return
         if all(port.partial_shape.is_static for port in ports):
             self.only = self.program_for([port.shape for port in ports], {})
-        elif self._has_classes and (shapes := likely_shapes(self.model, states, items)):
-            self._typical_class(shapes, {}, {})
+        elif self._has_classes:
+            for shapes in (prompt_shapes(self.model), likely_shapes(self.model, states, items)):
+                if shapes:
+                    self._typical_class(shapes, {}, {})
 
     def programs_of_buckets(self, states: Sequence[int | None] = ()) -> Iterator[Program]:
         """Yield the programs that serve the likely buckets of lengths, each when it is found or made.

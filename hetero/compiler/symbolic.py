@@ -107,7 +107,7 @@ def likely_shapes(
     """
     shapes = []
     ports = model.inputs
-    caches: dict[int, int | None] = {i: axis for i, port in enumerate(ports) if (axis := _grown_axis(port)) is not None}
+    caches: dict[int, int | None] = {**_caches_of(model)}
     caches.update(enumerate(states, len(ports) - len(states)))
     for index, port in enumerate(ports):
         if not port.partial_shape.has_rank:
@@ -124,10 +124,28 @@ def likely_shapes(
     return shapes
 
 
+def prompt_shapes(model: Model) -> list[tuple[int, ...]]:
+    """Return likely shapes of the first inference of a model whose inputs are caches, empty; nothing if none are."""
+    caches, ports = _caches_of(model), model.inputs
+    if not caches or any(not port.partial_shape.has_rank for port in ports):
+        return []
+    shapes = []
+    for index, port in enumerate(ports):
+        axes = range(len(port.partial_shape))
+        lengths = [int(axis != caches[index]) if index in caches else _WORDS if axis else 1 for axis in axes]
+        shapes.append(tuple(map(_likely, port.partial_shape, lengths)))
+    return shapes
+
+
 def shapes_of_buckets(model: Model, states: Sequence[int | None] = ()) -> list[list[tuple[int, ...]]]:
     """Return shapes as ``likely_shapes`` does, in each bucket of items and of lengths that is likely."""
     found = [likely_shapes(model, states, *each) for each in itertools.product(_ITEMS, _LENGTHS)]
     return [shapes for index, shapes in enumerate(found) if shapes and shapes not in found[:index]]
+
+
+def _caches_of(model: Model) -> dict[int, int]:
+    """Return the axes along which outputs continue inputs, by the indices of these."""
+    return {i: axis for i, port in enumerate(model.inputs) if (axis := _grown_axis(port)) is not None}
 
 
 def _grown_axis(value: Output) -> int | None:
