@@ -207,6 +207,8 @@ class BoundProgram:
         context = self._workspace.context
         if self._has_large:
             outputs = [self._written_to(index, tensor) for index, tensor in enumerate(outputs)]
+        elif self._large:
+            self._large.clear()
         shaped_outputs = list(zip(outputs, self._shapes))
         # First all shapes: memory that grows gets another buffer, and several tensors may be in it.
         for tensor, shape in shaped_outputs:
@@ -240,16 +242,15 @@ class BoundProgram:
         shape, context = self._shapes[index], self._workspace.context
         if shape is None or type(tensor) is not Tensor or not self._built.device.shares_host_memory:
             return tensor
-        large, array = self._large.get(index, (None, None))
-        if large is not None and tensor.array is array:
-            return large
-        self._large.pop(index, None)
-        kind = self.program.model.results[index].get_output_element_type(0)
-        if tensor.lengths == shape or math.prod(shape) * kind.size < _LARGE:
-            return tensor
-        shared = cast(SharedTensor, context.create_host_tensor(kind, shape))
-        self._large[index] = shared, shared.array
-        return shared
+        large, array = self._large.pop(index, (None, None))
+        if large is None or tensor.array is not array:
+            kind = self.program.model.results[index].get_output_element_type(0)
+            if tensor.lengths == shape or math.prod(shape) * kind.size < _LARGE:
+                return tensor
+            large = cast(SharedTensor, context.create_host_tensor(kind, shape))
+        large.set_shape(shape)
+        self._large[index] = large, large.array
+        return large
 
     def unbind(self) -> None:
         """Forget the tensors, so that their memory can be freed. The kernels are kept."""

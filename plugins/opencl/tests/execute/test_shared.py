@@ -3,6 +3,7 @@
 import numpy as np
 import pyopencl as cl
 import pytest
+from hetero_opencl.execute import bound_program
 
 from hetero import Core, Model, Parameter, PartialShape, RemoteTensor, Tensor, Type, ops
 from hetero.plugin import SharedTensor
@@ -97,6 +98,23 @@ def test_they_grow_with_the_shapes_that_come(context, copies):
         request.infer()
         np.testing.assert_allclose(output_tensor.data, softmax_of_relu(X[:rows]), rtol=1e-5)
     assert not copies
+
+
+def test_results_of_any_shape_are_written_where_they_stay(context, monkeypatch, bound_programs):
+    """Kernels write large results to memory that the tensor keeps, whatever shapes and tensors come in between."""
+    monkeypatch.setattr(bound_program, "_LARGE", 3 * X[0].nbytes)
+    request = request_for(context, [-1, 7])
+    for rows in (4, 5, 3, 5, 5, 1, 1, 4, 2, 3):
+        result = request.infer([X[:rows]], share_outputs=True)[0]
+        np.testing.assert_allclose(result, softmax_of_relu(X[:rows]), rtol=1e-5)
+        assert request.get_output_tensor().shape == (rows, 7)
+        if rows == 2:
+            assert not bound_programs(request)[0]._large
+    mine = np.zeros((5, 7), np.float32)
+    request.set_output_tensor(Tensor(mine, shared_memory=True))
+    for rows in (5, 4):
+        request.infer([X[:rows]])
+        np.testing.assert_allclose(mine.reshape(-1)[: 7 * rows].reshape(rows, 7), softmax_of_relu(X[:rows]), rtol=1e-5)
 
 
 def test_to_other_contexts_they_are_host_tensors(context):
