@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Union
 
 from hetero.core.lengths.expression import Symbol
-from hetero.core.lengths.length import Length
+from hetero.core.lengths.length import Length, hint_of
 from hetero.system.errors import ArgumentTypeError, GraphError
 
 __all__ = ["MAX_LENGTH", "Dimension", "DimensionLike", "Symbol"]
@@ -262,8 +262,8 @@ class Dimension:
         return self.is_static and not isinstance(self._min, Length)
 
     def to_string(self) -> str:
-        if self.is_static:
-            return str(self._min)
+        if self._min is not None and self.is_static:
+            return str(hint_of(self._min))  # texts are for people, who should not change a program by looking at it
         if self._min == 0 and self._max is None:
             return "?"
         return f"{self._min or ''}..{'' if self._max is None else self._max}"

@@ -142,3 +142,15 @@ def test_dimensions_have_lengths(guards, rows):
     assert not guards.conditions
     assert shape.broadcast([1, 4]).is_same(shape)  # whether it is 1 was asked
     assert conditions(guards) == [("-1 + rows", "== 0", False)]
+
+
+def test_texts_note_nothing(guards, rows):
+    """To look at a shape, as debuggers do, does not change the program."""
+    shape = PartialShape([rows, 3, -1])
+    assert f"{shape} {shape[0]}" == "[20,3,?] 20"
+    assert (repr(shape), repr(shape[0]), repr(rows)) == (
+        "<PartialShape: [20,3,?]>",
+        "<Dimension: 20>",
+        "<Length: 20, rows>",
+    )
+    assert not guards.conditions

@@ -16,6 +16,9 @@ from hetero.core.lengths.length import AnyLength
 # Bytes that every buffer has past its end, because kernels may read a whole vector where only some elements are left.
 SLACK = 256
 
+# The head of a kernel; one pattern for all names, as compiling one takes a millisecond.
+_HEAD = re.compile(r"kernel\s+void\s+(\w+)\(")
+
 
 @dataclass(eq=False)
 class Buffer:
@@ -87,8 +90,8 @@ class Launch:
         attributes = f"__attribute__((reqd_work_group_size({sizes})))"
         if math.prod(self.local_size) == 1:
             attributes += " __attribute__((vec_type_hint(float16)))"
-        head = rf"\b(__)?kernel\s+void\s+{self.kernel}\("
-        return replace(self, source=re.sub(head, f"kernel {attributes} void {self.kernel}(", self.source))
+        head = f"kernel {attributes} void {self.kernel}("
+        return replace(self, source=_HEAD.sub(lambda found: head if found[1] == self.kernel else found[0], self.source))
 
     def buffers(self) -> list[Buffer]:
         return [argument for argument in self.arguments if isinstance(argument, Buffer)]

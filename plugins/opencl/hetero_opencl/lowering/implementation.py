@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from hetero import ops
-from hetero.core.lengths.length import AnyLength, choosing
+from hetero.core.lengths.length import AnyLength, about, choosing
 from hetero.graph import Node, Output, is_constant
 from hetero_opencl.device.transfers import contiguous
 from hetero_opencl.lowering.tuning import Tuning, operation_key
@@ -299,9 +299,11 @@ def choices_of(
 
     A measurement counts only if the implementation still has its configuration.
     """
-    choices = []
-    with choosing(*operation.lengths()):
-        measurements = tuning.measurements.get(operation_key(operation), {}) if tuning.measurements else {}
+    choices, measurements = [], {}
+    if tuning.measurements:
+        measurements = tuning.measurements.get(operation_key(operation), {})
+        for length in operation.lengths():
+            about(length)  # a measurement counts for lengths of one bucket
     for candidates in candidates_of(operation, implementations, profile):
         best = min(candidates, key=lambda choice: choice.seconds)
         measured = measurements.get(best.key)
