@@ -53,7 +53,8 @@ def test_forced_on_a_model(force, name, model):
 
 
 def test_from_outside_of_the_package(monkeypatch):
-    monkeypatch.setattr(definition, "_implementations", {**definition._implementations})
+    kept = {operation: [*several] for operation, several in definition._implementations.items()}
+    monkeypatch.setattr(definition, "_implementations", kept)
 
     @definition.implements(ops.SoftPlus)
     class TableSoftplus(Implementation):
