@@ -31,8 +31,8 @@ from hetero_opencl.lowering.varying import Numbers, Varying
 MAX_ARGUMENT_SETS = 3
 
 
-# Results of fewer bytes are copied, which takes less time than new memory.
-_LARGE = 1 << 26
+# Results of fewer bytes are copied, which takes less time than to set their memory as arguments.
+_LARGE = 1 << 20
 
 
 class _ArgumentSet:

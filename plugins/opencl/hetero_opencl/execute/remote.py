@@ -176,6 +176,10 @@ class OpenCLMemory(RemoteMemory):
     def resize(self, byte_size: int) -> None:
         if not self._is_owned:
             super().resize(byte_size)
+        self.allocate(byte_size)
+
+    def allocate(self, byte_size: int) -> None:
+        """Take new memory."""
         self._use(self.context.device.allocate(byte_size))
         self.byte_size = byte_size
 
@@ -220,6 +224,9 @@ class SharedMemory(OpenCLMemory):
         return np.ndarray(region.shape, region.dtype, memory, region.offset, region.strides)
 
     def resize(self, byte_size: int) -> None:
+        self.allocate(byte_size + byte_size // 4)  # what grows once grows again
+
+    def allocate(self, byte_size: int) -> None:
         self._use(self.context.device.allocate_shared(byte_size))
         self.byte_size = byte_size
 

@@ -30,9 +30,9 @@ class GrowingMemory(OpenCLMemory):
     def resize(self, byte_size: int) -> None:
         before, held = self.buffer, Region.whole(np.dtype(np.uint8), [self.byte_size])
         try:
-            super().resize(2 * byte_size)
+            self.allocate(2 * byte_size)
         except DeviceError:
-            super().resize(byte_size)
+            self.allocate(byte_size)
         self._copy(self.buffer, held, before, held)
 
 
