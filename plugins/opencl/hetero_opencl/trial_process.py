@@ -1,10 +1,11 @@
-"""Tries a device in a child process: runs small models, compares them with the reference, and measures speeds."""
+"""Tries a device in child processes: runs small models, compares them with the reference, and measures speeds."""
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, cast
@@ -36,9 +37,9 @@ SIZES = (96, 768, 1536, 3072)
 COPIED_BYTES = (1 << 18, 1 << 26, 1 << 28)
 # Sizes after the second are tried while a run takes less than SHORT seconds, sizes that would take more than LONG not.
 SHORT, LONG = 2e-3, 1.0
-# Runs are repeated for so long, and the shortest counts: other programs may disturb some of them, and processors reach
-# their full speed only after some tenths of a second.
-REPEATED_SECONDS = 0.5
+# Runs are repeated for so long, and the shortest counts: other programs may disturb some of them. Processors reach
+# their full speed only after some tenths of a second, which the cases before have taken.
+REPEATED_SECONDS = 0.25
 # How many kernels are timed together.
 COPIES, LAUNCHES = 4, 500
 # No gemm ends sooner. The events of some drivers begin and end at the same time.
@@ -85,33 +86,53 @@ CASES: dict[str, tuple[Callable[..., Node], Sequence[tuple[Type, tuple[int, ...]
 }
 
 
-def try_device(device_identity: list[str | int]) -> dict[str, Any]:
-    """Try the device with this identity; return the fields of the verdict."""
-    handle = find_device(device_identity)
+def try_device(
+    step: str, device_identity: list[str | int], measurements: dict[str, Any], part: list[int]
+) -> dict[str, Any]:
+    """Do a step of ``STEPS``; return the fields of the verdict.
+
+    ``measurements`` are the fields of those that the steps before have made. ``part``: every how many cases is done,
+    after the first one that is.
+    """
     try:
-        with opencl_errors(f"measuring the vectors of {name_of(handle)}"):
-            width, registers = measure_vectors(handle)
+        handle = find_device(device_identity)
+        return asdict(STEPS[step](handle, Measurements(**measurements), part))
     except DeviceError as error:
         return asdict(Verdict(str(error)))
-    measured = Measurements(vector_width=width, vector_registers=registers)
-    profile = replace(profile_of(handle, measured), builds_in_child=False)
-    return asdict(_verdict(OpenCLDevice(handle, profile)))
 
 
-def _verdict(device: OpenCLDevice) -> Verdict:
+def _measure_vectors(handle: cl.Device, measured: Measurements, part: Sequence[int]) -> Verdict:
+    with opencl_errors(f"measuring the vectors of {name_of(handle)}"):
+        width, registers = measure_vectors(handle)
+    return Verdict("", replace(measured, vector_width=width, vector_registers=registers))
+
+
+def _run_cases(handle: cl.Device, measured: Measurements, part: Sequence[int]) -> Verdict:
+    first, every = part
+    with _trial_core(handle, measured) as (device, core, folder):
+        wrong = [name for name in list(CASES)[first::every] if not _is_right(device, core, folder, name)]
+    return Verdict(f"it computes {', '.join(wrong)} wrongly" if wrong else "", measured)
+
+
+def _measure_speeds(handle: cl.Device, measured: Measurements, part: Sequence[int]) -> Verdict:
+    with _trial_core(handle, measured) as (device, core, folder), opencl_errors(f"measuring {device.full_name}"):
+        if not _queues_agree(device):
+            return Verdict("one of its queues does not read what another one has written")
+        return Verdict("", _measure(device, core, folder))
+
+
+#: What a trial does, in order. Several processes can run cases, each a part of them.
+STEPS = {"vectors": _measure_vectors, "cases": _run_cases, "speeds": _measure_speeds}
+
+
+@contextlib.contextmanager
+def _trial_core(handle: cl.Device, measured: Measurements) -> Iterator[tuple[OpenCLDevice, Core, str]]:
+    """Yield the device, a Core that has it as TRIAL, and a folder for kernels."""
+    device = OpenCLDevice(handle, replace(profile_of(handle, measured), builds_in_child=False))
     core = Core()
     core.register_plugin(lambda: OpenCLPlugin([device]), "TRIAL")
     with tempfile.TemporaryDirectory() as folder:
-        try:
-            wrong = [name for name in CASES if not _is_right(device, core, folder, name)]
-            if wrong:
-                return Verdict(f"it computes {', '.join(wrong)} wrongly")
-            with opencl_errors(f"measuring {device.full_name}"):
-                if not _queues_agree(device):
-                    return Verdict("one of its queues does not read what another one has written")
-                return Verdict("", _measure(device, core, folder))
-        except DeviceError as error:
-            return Verdict(str(error))
+        yield device, core, folder
 
 
 def _is_right(device: OpenCLDevice, core: Core, folder: str, name: str) -> bool:

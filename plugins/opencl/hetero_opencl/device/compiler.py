@@ -45,21 +45,20 @@ class Compiler:
         _compilers.add(self)
 
     def build_all(self, requests: Iterable[BuildRequest]) -> list[bytes | Exception]:
-        """Build sources in parallel; return the binary or the error of each.
+        """Build sources in parallel, the longest first; return the binary or the error of each.
 
         The error is a cl.Error with the compiler's output, or a DeviceError if the compiler aborts or does not end.
         """
         # Threads of concurrent.futures would keep the program from ending until all is built.
         executor = Executor("kernel builds", os.cpu_count() or 1)
-        builds: list[Future[bytes | Exception]] = []
+        builds: list[tuple[BuildRequest, Future[bytes | Exception]]] = [(request, Future()) for request in requests]
         try:
-            for request in requests:
-                builds.append(Future())
-                self._pending.add(builds[-1])
-                executor.submit(self._run, request, builds[-1])
-            return [build.result() for build in builds]
+            for request, build in sorted(builds, key=lambda pair: -len(pair[0].source)):
+                self._pending.add(build)
+                executor.submit(self._run, request, build)
+            return [build.result() for _, build in builds]
         except BaseException:  # Ctrl-C, for example: nobody waits for the results
-            self.abandon(builds)
+            self.abandon([build for _, build in builds])
             raise
 
     def abandon(self, builds: Iterable[Future[Any]] = ()) -> None:

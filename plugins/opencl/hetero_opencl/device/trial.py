@@ -1,7 +1,7 @@
 """Trial of an OpenCL device at its first use on a machine.
 
-A driver's compiler may abort, and a driver may compute wrong results. So a child process first builds and runs a few
-kernels, and measures how fast they are. The verdict is cached per driver, processor and version of this package.
+A driver's compiler may abort, and a driver may compute wrong results. So child processes first build and run a few
+kernels, and measure how fast they are. The verdict is cached per driver, processor and version of this package.
 """
 
 from __future__ import annotations
@@ -10,15 +10,19 @@ import contextlib
 import hashlib
 import importlib.metadata
 import json
+import os
 import platform
 import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyopencl as cl
 
-from hetero.plugin import cache_folder, get_logger, write_cached
+from hetero.plugin import Executor, cache_folder, get_logger, write_cached
 from hetero_opencl.device import pocl
 from hetero_opencl.device.caches import default_folder
 from hetero_opencl.device.child_process import ChildProcess, ProcessFailure
@@ -33,6 +37,7 @@ log = get_logger("hetero.opencl")
 # A trial takes up to 10 s on an idle processor, also of a device that computes some MFLOP/s, as it measures that with
 # less work. PoCL's compiler may crash after minutes, or not end.
 TRIAL_SECONDS = 180
+_MOST_PROCESSES = 4
 
 
 @dataclass(frozen=True)
@@ -87,8 +92,42 @@ def verdict_file(device: cl.Device) -> Path:
 
 def _try(device: cl.Device) -> tuple[Verdict, bool]:
     """Try a device; return the verdict, and whether it is final."""
+    count = min(os.cpu_count() or 1, _MOST_PROCESSES)
+    with contextlib.ExitStack() as stack:
+        try:
+            children = (ChildProcess("trial_process", "try_device") for _ in range(count))
+            calls = [partial(stack.enter_context(contextlib.closing(c)).call, TRIAL_SECONDS) for c in children]
+            return run_steps(calls, identity(device)), True
+        except ProcessFailure as failure:
+            return Verdict(f"the process that tested it {failure}"), failure.is_final
+
+
+def run_steps(calls: Sequence[Callable[..., Any]], device_identity: list[str | int]) -> Verdict:
+    """Return the verdict of ``trial_process.try_device``, which each of ``calls`` calls, in a process of its own.
+
+    The cases are divided among them, as most of their time is that of compilers. Raises ProcessFailure.
+    """
+
+    def call(index: int, step: str, verdict: Verdict) -> Verdict:
+        part = [index, len(calls)]
+        fields = {"device_identity": device_identity, "measurements": asdict(verdict.measurements), "part": part}
+        return Verdict.of(calls[index](step=step, **fields))
+
+    measured = call(0, "vectors", Verdict())
+    if measured.reason:
+        return measured
+    # Not threads of concurrent.futures, which would keep a program from ending until all cases are done.
+    executor, answers = Executor("device trial", len(calls)), [Future[Verdict]() for _ in calls]
+    for index, answer in enumerate(answers):
+        executor.submit(_set_result, answer, partial(call, index, "cases", measured))
+    for verdict in [answer.result() for answer in answers]:
+        if verdict.reason:
+            return verdict
+    return call(0, "speeds", measured)
+
+
+def _set_result(answer: Future[Verdict], compute: Callable[[], Verdict]) -> None:
     try:
-        with contextlib.closing(ChildProcess("trial_process", "try_device")) as process:
-            return Verdict.of(process.call(TRIAL_SECONDS, device_identity=identity(device))), True
-    except ProcessFailure as failure:
-        return Verdict(f"the process that tested it {failure}"), failure.is_final
+        answer.set_result(compute())
+    except BaseException as error:
+        answer.set_exception(error)

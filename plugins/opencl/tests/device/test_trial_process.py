@@ -9,7 +9,7 @@ from hetero_opencl import trial_process
 from hetero_opencl.device import transfers
 from hetero_opencl.device.device import present_devices
 from hetero_opencl.device.platforms import identity
-from hetero_opencl.device.trial import Verdict
+from hetero_opencl.device.trial import Verdict, run_steps
 from hetero_opencl.profiles.profile import Measurements
 
 from hetero import Core, Model, Parameter, Type, ops
@@ -29,7 +29,7 @@ def try_device(monkeypatch):
 
     def run(*names: str) -> Verdict:
         monkeypatch.setattr(trial_process, "CASES", {name: CASES[name] for name in names})
-        return Verdict.of(trial_process.try_device(identity(DEVICE.handle)))
+        return run_steps([trial_process.try_device] * 2, identity(DEVICE.handle))
 
     return run
 
@@ -81,7 +81,7 @@ def test_a_driver_without_a_clock_for_events_is_measured_with_the_clock_of_the_s
     monkeypatch.setattr(trial_process, "COPIED_BYTES", (1 << 18,))
     monkeypatch.setattr(trial_process, "REPEATED_SECONDS", 0)
     monkeypatch.setattr(trial_process, "CASES", {})
-    measured = Verdict.of(trial_process.try_device(identity(DEVICE.handle))).measurements
+    measured = run_steps([trial_process.try_device], identity(DEVICE.handle)).measurements
     assert 1e6 < measured.flops_per_second < 1e13
 
 
