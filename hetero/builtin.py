@@ -12,7 +12,7 @@ from hetero.plugin.loading.registry import Registry
 
 @hookimpl
 def hetero_register_devices(registry: Registry) -> None:
-    registry.register_device("HETERO", _factory("hetero.dispatch", "HeteroPlugin"))
+    registry.register_device("HETERO", _factory("hetero.dispatch.plugin", "HeteroPlugin"))
     registry.register_device("AUTO", _factory("hetero.virtual", "AutoPlugin"))
     registry.register_device("MULTI", _factory("hetero.virtual", "MultiPlugin"))
     registry.register_device("BATCH", _factory("hetero.virtual", "BatchPlugin"))
