@@ -161,7 +161,8 @@ class RemoteTensor(_DeviceTensor):
     def __init__(self, memory: RemoteMemory, type: ElementType, shape: Sequence[int], /) -> None: ...
 
     def __init__(self, remote_tensor: RemoteTensor | RemoteMemory, begin: Any, end: Sequence[int]) -> None:
-        self._is_region = isinstance(remote_tensor, RemoteTensor)
+        #: Whether it is a part of another remote tensor.
+        self.is_region = isinstance(remote_tensor, RemoteTensor)
         if isinstance(remote_tensor, RemoteTensor):
             region = remote_tensor.region.part(region_of(remote_tensor.shape, begin, end))
             super().__init__(remote_tensor.memory, remote_tensor.element_type, region)
@@ -227,7 +228,7 @@ class RemoteTensor(_DeviceTensor):
 
         Raises TensorError if memory of the user is too small, or a region would grow along an axis.
         """
-        if self._is_region:
+        if self.is_region:
             self.region = self.region.part(smaller_region([slice(0, n) for n in self.shape], shape))
         else:
             super().set_shape(shape)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from hetero.core.tensor import Tensor
 from hetero.plugin import Region, RemoteTensor
 from hetero_opencl.compile.variable_ports import CachePorts
-from hetero_opencl.device.transfers import on_host
-from hetero_opencl.execute.remote import OpenCLContext, SharedMemory
+from hetero_opencl.execute.remote import OpenCLContext, OpenCLMemory, SharedMemory
 from hetero_opencl.execute.variable_state import OpenCLVariableState
 
 
@@ -28,9 +25,13 @@ class Cache:
         self._given: tuple[Any, Any] = None, None
 
     def takes(self, tensor: Tensor) -> bool:
-        """Return whether a tensor can have the memory: one on the device, or of a host that sees its memory."""
+        """Return whether a tensor can have the memory: one on the device, or of a host that sees its memory.
+
+        One in a buffer of the user, or in a part of another tensor, has to stay there.
+        """
         if isinstance(tensor, RemoteTensor):
-            return self._context.holds(tensor)
+            is_ours = isinstance(tensor.memory, OpenCLMemory) and tensor.memory.is_owned and not tensor.is_region
+            return is_ours and self._context.holds(tensor)
         return type(tensor) is Tensor and self._context.device.shares_host_memory
 
     def begin(self, tensor: Tensor) -> tuple[RemoteTensor, RemoteTensor]:
@@ -38,7 +39,7 @@ class Cache:
         content = tensor.region if isinstance(tensor, RemoteTensor) else tensor.array
         given, buffer = self._given
         if content is not given or self._state.current.memory.buffer is not buffer:  # type: ignore[attr-defined]
-            self._state.set_state(Tensor(np.array(on_host(tensor))))
+            self._state.set_state(tensor)
         return self._state.current, self._state.following
 
     def end(self, tensor: Tensor) -> None:

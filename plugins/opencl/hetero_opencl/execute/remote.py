@@ -136,13 +136,13 @@ class OpenCLMemory(RemoteMemory):
         self, context: OpenCLContext, buffer: cl.Buffer, byte_size: int, offset: int = 0, is_owned: bool = True
     ) -> None:
         super().__init__(context, byte_size)
-        self._offset, self._is_owned = offset, is_owned
+        self._offset, self.is_owned = offset, is_owned
         self._use(buffer)
 
     def _use(self, buffer: cl.Buffer) -> None:
         self.buffer = buffer
         # A driver is asked for the root only if there may be another one, as that can take 15 µs.
-        self._root, self._begin = (buffer, 0) if self._is_owned else root_buffer(buffer)
+        self._root, self._begin = (buffer, 0) if self.is_owned else root_buffer(buffer)
 
     def region_in_buffer(self, region: Region) -> Region:
         """Return a region of this memory relative to the start of the buffer."""
@@ -174,7 +174,7 @@ class OpenCLMemory(RemoteMemory):
         return handle == other_handle and begin < other_end and other_begin < end
 
     def resize(self, byte_size: int) -> None:
-        if not self._is_owned:
+        if not self.is_owned:
             super().resize(byte_size)
         self.allocate(byte_size)
 

@@ -1,6 +1,7 @@
 """Caches that are inputs and outputs: appended to in place if one tensor is both, with TEMPLATE's contents always."""
 
 import numpy as np
+import pyopencl as cl
 import pytest
 from hetero_opencl.compile.variable_ports import find_caches
 from hetero_opencl.execute.variable_state import GrowingMemory
@@ -129,6 +130,22 @@ def test_a_tensor_may_be_an_input_of_others(device, decoder):
     for name, array in decoder.contents().items():
         np.testing.assert_array_equal(array, before[name])
         np.testing.assert_allclose(results[f"present.{name}"][:, :, :-1], array, atol=5e-5)
+
+
+def test_a_buffer_of_the_user_is_written(device):
+    """It is copied, as it cannot grow, but has to have the contents."""
+    past, x = Parameter(Type.f32, [-1, 4], name="past"), Parameter(Type.f32, [-1, 4], name="x")
+    compiled = CORE.compile_model(Model([ops.Concat([past, x], 0)], [past, x]), device)
+    context, request = compiled.get_context(), compiled.create_infer_request()
+    buffer = cl.Buffer(context.get_params()["OCL_CONTEXT"], cl.mem_flags.READ_WRITE, 4096)
+    tensor = context.create_tensor(Type.f32, [0, 4], {"MEM_HANDLE": buffer})
+    request.set_input_tensor(0, tensor)
+    request.set_output_tensor(0, tensor)
+    for rows in range(1, 4):
+        request.infer({"x": np.full((1, 4), rows, np.float32)})
+        found = np.empty((rows, 4), np.float32)
+        cl.enqueue_copy(context.get_params()["OCL_QUEUE"], found, buffer)
+        np.testing.assert_array_equal(found, np.repeat(np.arange(1, rows + 1), 4).reshape(rows, 4))
 
 
 def test_memory_that_ends(decoder, monkeypatch, plugin_request):
