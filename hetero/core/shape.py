@@ -24,10 +24,11 @@ class PartialShape:
     ``PartialShape("[batch,3,height=8..64]")``; ``PartialShape.dynamic()`` has an unknown rank, written ``[...]``.
     """
 
-    __slots__ = ("_dimensions", "last_admitted")
+    __slots__ = ("_dimensions", "_lengths", "last_admitted")
 
     def __init__(self, shape: PartialShapeLike | None = ()) -> None:
         self.last_admitted: tuple[int, ...] | None = None  # the last shape for which `admits` returned True
+        self._lengths: Shape | None = None  # the result of `to_shape`, which is asked for again and again
         self._dimensions: tuple[Dimension, ...] | None
         if isinstance(shape, PartialShape):
             self._dimensions = shape._dimensions
@@ -67,7 +68,9 @@ class PartialShape:
 
     def to_shape(self) -> Shape:
         """Return the lengths. Raises GraphError if any of them is unknown."""
-        return tuple.__new__(Shape, [d.get_length() for d in self._known()])
+        if self._lengths is None:
+            self._lengths = tuple.__new__(Shape, [d.get_length() for d in self._known()])
+        return self._lengths
 
     def get_shape(self) -> Shape:
         return self.to_shape()
@@ -226,12 +229,12 @@ class PartialShape:
             dimensions[index] = Dimension.of(dimension)
         except IndexError:
             raise GraphError(f"the shape {self} has no dimension {index}") from None
-        self._dimensions, self.last_admitted = tuple(dimensions), None
+        self._dimensions, self._lengths, self.last_admitted = tuple(dimensions), None, None
 
     def copy(self) -> PartialShape:
         """Return a shape of the same dimensions, which does not follow changes of this one."""
         shape = object.__new__(PartialShape)
-        shape._dimensions, shape.last_admitted = self._dimensions, None
+        shape._dimensions, shape._lengths, shape.last_admitted = self._dimensions, self._lengths, None
         return shape
 
     __copy__ = copy
