@@ -53,8 +53,7 @@ def test_forced_on_a_model(force, name, model):
 
 
 def test_from_outside_of_the_package(monkeypatch):
-    kept = {operation: [*several] for operation, several in definition._implementations.items()}
-    monkeypatch.setattr(definition, "_implementations", kept)
+    monkeypatch.setattr(definition, "_implementations", {**definition._implementations})
 
     @definition.implements(ops.SoftPlus)
     class TableSoftplus(Implementation):

@@ -150,7 +150,7 @@ def implements(*operations: type[Node]) -> Callable[[type[Implementation]], type
 
     def register(implementation: type[Implementation]) -> type[Implementation]:
         for operation in operations:
-            _implementations.setdefault(operation, []).append(implementation())
+            _implementations[operation] = [*_implementations.get(operation, ()), implementation()]
         return implementation
 
     return register
