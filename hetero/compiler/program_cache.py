@@ -10,7 +10,14 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from hetero.compiler.shape_class import ShapeClass
-from hetero.compiler.symbolic import guards_for, likely_shapes, prompt_shapes, shapes_of_buckets, specialize_for_lengths
+from hetero.compiler.symbolic import (
+    contents_of,
+    guards_for,
+    likely_shapes,
+    prompt_shapes,
+    shapes_of_buckets,
+    specialize_for_lengths,
+)
 from hetero.core.containers import ContainerType, ElementType
 from hetero.core.lengths.guards import short_length, typical_length
 from hetero.graph import Model, Node
@@ -169,16 +176,16 @@ class ProgramCache(Generic[Program]):
         self, shapes: Sequence[tuple[int, ...]], values: Mapping[int, np.ndarray], types: Mapping[int, ElementType]
     ) -> tuple[Program, tuple[int, ...]] | None:
         """Return a program for a class that has these shapes and the lengths of its symbols, made on a cache miss."""
-        key = _key(shapes, values, types)
+        key, numbers = _key(shapes, values, types), _numbers_of(shapes, values)
         for known in self._classes.get(key, ()):
-            lengths = known.lengths_of(shapes)
+            lengths = known.lengths_of(numbers)
             if lengths is not None and known in self._programs:
                 self._programs.move_to_end(known)
                 return self._programs[known], lengths
         # Typical lengths may not fit together, or have properties that others lack.
         for make in (self._typical_class, self._make_class):
             made = make(shapes, values, types)
-            if made is not None and (lengths := made.lengths_of(shapes)) is not None:
+            if made is not None and (lengths := made.lengths_of(numbers)) is not None:
                 return self._programs[made], lengths
         return None
 
@@ -187,7 +194,8 @@ class ProgramCache(Generic[Program]):
     ) -> ShapeClass | None:
         """Return the class of the program for typical lengths of the buckets of these shapes, made on a cache miss."""
         for hint_of in _HINTS:
-            hints = (_key(shapes, values, types), *(hint_of(length) for shape in shapes for length in shape))
+            numbers = _numbers_of(shapes, values)
+            hints = (_key(shapes, values, types), *(hint_of(number) for each in numbers for number in each))
             if hints not in self._typical or self._typical[hints] not in (None, *self._programs):
                 self._typical[hints] = self._make_class(shapes, values, types, hint_of)
             if (made := self._typical[hints]) is not None:
@@ -201,7 +209,8 @@ class ProgramCache(Generic[Program]):
         types: Mapping[int, ElementType],
         hint_of: Callable[[int], int] = int,
     ) -> ShapeClass | None:
-        guards, symbolic = guards_for(self.model, shapes, hint_of)
+        contents = _numbers_of(shapes, values)[len(shapes) :]
+        guards, symbolic = guards_for(self.model, shapes, hint_of, contents)
         try:
             with span("make program", self.model.friendly_name), rarer_collections():
                 program = self._make(specialize_for_lengths(self.model, symbolic, values, types), guards)
@@ -243,5 +252,13 @@ class ProgramCache(Generic[Program]):
 def _key(
     shapes: Sequence[tuple[int, ...]], values: Mapping[int, np.ndarray], types: Mapping[int, ElementType]
 ) -> tuple[Any, ...]:
-    """Return what decides a program for a class of shapes, besides the lengths."""
-    return (tuple(map(len, shapes)), *types.values(), *(value.tobytes() for value in values.values()))
+    """Return what decides a program for a class of shapes, besides what may be lengths."""
+    others = [value.shape if contents_of(value) is not None else value.tobytes() for value in values.values()]
+    return (tuple(map(len, shapes)), *types.values(), *others)
+
+
+def _numbers_of(shapes: Sequence[tuple[int, ...]], values: Mapping[int, np.ndarray]) -> Sequence[tuple[int, ...]]:
+    """Return the shapes, followed by the contents that may be lengths."""
+    if not values:
+        return shapes
+    return [*shapes, *(each for value in values.values() if (each := contents_of(value)) is not None)]

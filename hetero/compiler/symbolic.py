@@ -14,17 +14,21 @@ from hetero.core.lengths.expression import Bounds, Symbol
 from hetero.core.lengths.guards import Guards
 from hetero.core.lengths.length import AnyLength, Length
 from hetero.core.shape import PartialShape
-from hetero.graph import Constant, Model, Op, Output, Parameter, Result
+from hetero.core.static_shape import Shape
+from hetero.core.types import Type
+from hetero.graph import Constant, Model, Node, Op, Output, Parameter, Result
 from hetero.graph.rt_info import copy_rt_info
 from hetero.ops.checks import has_lengths
 from hetero.ops.movement.movement import Concat
 from hetero.passes import specialize
 
-# Lengths that are likely, of texts and of pictures.
-_WORDS, _PIXELS = 128, 512
+# Lengths that are likely, of texts and of pictures, and the channels of these.
+_WORDS, _PIXELS, _CHANNELS = 128, 512, 3
 # Those of each bucket that is likely, and some that have programs of their own in many models: 1 is broadcast, 16 is
 # less than kernels of convolutions want, and 512 is the longest text.
 _ITEMS, _LENGTHS = (1, 8, 128), (1, 8, 128, 300, 16, 512)
+# Numbers in the contents of an input that may be lengths.
+_CONTENTS = range(2, 1 << 31)
 
 
 class KnownLengths(Op):
@@ -34,9 +38,10 @@ class KnownLengths(Op):
     program is for these only.
     """
 
-    def __init__(self, numbers: np.ndarray, source: Output) -> None:
-        self.numbers, self._kind, self._shape = numbers, source.element_type, source.shape
-        self._known = source.value
+    def __init__(self, numbers: np.ndarray, kind: Type, known: np.ndarray) -> None:
+        """``known``: the same numbers as shape inference knows contents, with Dimensions for Lengths."""
+        self.numbers, self._kind, self._shape = numbers, kind, Shape(numbers.shape)
+        self._known = known
         super().__init__()
 
     def validate_and_infer_types(self) -> None:
@@ -51,13 +56,24 @@ class KnownLengths(Op):
         return np.array(flat, self._kind.to_dtype()).reshape(self.numbers.shape)
 
 
+def contents_of(value: np.ndarray) -> tuple[int, ...] | None:
+    """Return the contents of an input that may be lengths, None of others."""
+    return tuple(value.reshape(-1).tolist()) if value.dtype.kind in "iu" else None
+
+
 def guards_for(
-    model: Model, shapes: Sequence[tuple[int, ...]], hint_of: Callable[[int], int]
+    model: Model,
+    shapes: Sequence[tuple[int, ...]],
+    hint_of: Callable[[int], int],
+    contents: Sequence[tuple[int, ...]] = (),
 ) -> tuple[Guards, list[tuple[AnyLength, ...]]]:
     """Return new Guards, and the shapes of the inputs with Lengths for the dimensions that may have other ones.
 
     Dimensions of one name are one symbol, unless their lengths differ. The Lengths are for ``hint_of(length)``, where
     that is in range: if it is the same in a bucket, kernels are the same whichever shape comes first.
+
+    After the shapes come the ``contents`` of inputs that decide shapes, with Lengths for numbers from 2 on: others mean
+    something else, as -1 does in Reshape.
     """
     symbols: dict[tuple[str, int], Symbol] = {}
     hints: dict[Symbol, int] = {}
@@ -78,6 +94,13 @@ def guards_for(
             hint = hint_of(length)
             hints[symbol] = hint if dimension.min_length <= hint <= longest else length
             place.append(symbol)
+        places.append(place)
+    for numbers in contents:
+        place = list(numbers)
+        for index, number in enumerate(numbers):
+            if number in _CONTENTS:
+                place[index] = symbol = Symbol()
+                ranges[symbol], hints[symbol] = (_CONTENTS.start, math.inf), hint_of(number)
         places.append(place)
     guards = Guards(hints, ranges)
     return guards, [tuple(Length.of(d, guards) if isinstance(d, Symbol) else d for d in place) for place in places]
@@ -113,8 +136,10 @@ def likely_shapes(
         if not port.partial_shape.has_rank:
             return []
         rank = len(port.partial_shape)
-        if not caches:
-            lengths = [items, *[length or (_PIXELS if rank > 3 else _WORDS)] * rank]
+        if not caches and rank > 3:
+            lengths = [items, *[_CHANNELS] * (rank - 3), *[length or _PIXELS] * 2]
+        elif not caches:
+            lengths = [items, *[length or _WORDS] * rank]
         elif index not in caches:
             lengths = [items, *[1] * rank]
         else:
@@ -173,23 +198,47 @@ def specialize_for_lengths(
 ) -> Model:
     """Return a copy of the model for input shapes with Lengths, as ``specialize`` does for numbers.
 
-    What computes lengths is replaced by KnownLengths.
+    Behind the shapes are the contents of the ``values`` that have ``contents_of``, also with Lengths. What computes
+    lengths is replaced by KnownLengths.
     """
-    special = specialize(model, dict(enumerate(shapes)), values, types)  # type: ignore[arg-type]  # of Lengths
+    contents = iter(shapes[len(model.inputs) :])
+    given: dict[int, np.ndarray | Node] = {}
+    for index, value in values.items():
+        numbers = None if contents_of(value) is None else next(contents, None)
+        given[index] = value if numbers is None else _known(numbers, value, model.inputs[index].element_type)
+    lengths = dict(enumerate(shapes[: len(model.inputs)]))
+    special = specialize(model, lengths, given, types)  # type: ignore[arg-type]  # of Lengths
     for node in special.get_ordered_ops():
         if isinstance(node, (Parameter, Constant, Result)):
             continue
         for output in node.outputs():
-            value = output.value
-            if value is None or value.dtype != object or not output.get_target_inputs() or not has_lengths(value):
+            known_value = output.value
+            if known_value is None or known_value.dtype != object or not output.get_target_inputs():
                 continue
-            flat = [item.get_length() if isinstance(item, Dimension) else int(item) for item in value.reshape(-1)]
-            numbers = np.empty(len(flat), object)
-            numbers[:] = flat
-            known = KnownLengths(numbers.reshape(value.shape), output)
+            if not has_lengths(known_value):
+                continue
+            known = KnownLengths(_as_numbers(known_value), output.element_type, known_value)
             known.friendly_name = node.friendly_name
             copy_rt_info([node], known)
             output.replace(known.output(0))
         if not any(output.get_target_inputs() for output in node.outputs()):
             node.disconnect()  # it reads nothing any more, so that what it read may have one reader
     return special
+
+
+def _known(numbers: Sequence[AnyLength], value: np.ndarray, kind: Type) -> np.ndarray | KnownLengths:
+    """Return contents of an input with Lengths as a node, without as they are."""
+    if not any(isinstance(number, Length) for number in numbers):
+        return value
+    flat = np.empty(len(numbers), object)
+    flat[:] = [Dimension.of(number) if isinstance(number, Length) else number for number in numbers]  # type: ignore[arg-type]
+    known = flat.reshape(value.shape)
+    return KnownLengths(_as_numbers(known), kind, known)
+
+
+def _as_numbers(known: np.ndarray) -> np.ndarray:
+    """Return known contents with ints and Lengths in place of Dimensions."""
+    flat = [item.get_length() if isinstance(item, Dimension) else int(item) for item in known.reshape(-1)]
+    numbers = np.empty(len(flat), object)
+    numbers[:] = flat
+    return numbers.reshape(known.shape)

@@ -38,11 +38,12 @@ def shape_deciding_nodes(model: Model) -> set[Node]:
 def specialize(
     model: Model,
     shapes: Mapping[int, tuple[int, ...]],
-    values: Mapping[int, np.ndarray],
+    values: Mapping[int, np.ndarray | Node],
     types: Mapping[int, ElementType] | None = None,
 ) -> Model:
     """Return a copy of the model for these input shapes, contents of inputs and types of inputs, each by index.
 
+    Contents may be the only output of a node.
     Constants are folded, and each If of a known condition is replaced by its branch. All shapes are static except those
     that depend on data. An input whose contents are given stays a Parameter of the copy, which no node reads.
     """
@@ -53,9 +54,11 @@ def specialize(
         special.parameters[index].element_type = element_type
     for index, value in values.items():
         parameter = special.parameters[index]
-        constant = Constant(value.copy(), name=f"{parameter.friendly_name}/value")
+        name = f"{parameter.friendly_name}/value"
+        known = value if isinstance(value, Node) else Constant(value.copy(), name=name)
+        known.friendly_name = name
         for target in parameter.output(0).get_target_inputs():
-            target.replace_source_output(constant.output(0))
+            target.replace_source_output(known.output(0))
     for parameter in special.parameters:
         parameter.infer()
     while fold_constant_if(special):

@@ -2,8 +2,9 @@
 
 import pytest
 
+from hetero import Model, Parameter, Type, ops
 from hetero.compiler.shape_class import ShapeClass
-from hetero.compiler.symbolic import guards_for, specialize_for_lengths
+from hetero.compiler.symbolic import guards_for, likely_shapes, specialize_for_lengths
 from hetero.conformance.operations import OPERATIONS
 from hetero.core.lengths.length import Length
 
@@ -37,3 +38,8 @@ def test_inference_with_lengths(operation):
                 for length in result.output(0).partial_shape.to_shape()
             ]
             assert shape == list(wanted.shape)
+
+
+def test_likely_shapes_of_pictures_have_few_channels():
+    x = Parameter(Type.f32, [-1, -1, -1, -1])
+    assert likely_shapes(Model([ops.Relu(x)], [x])) == [(1, 3, 512, 512)]
