@@ -27,8 +27,8 @@ _WORDS, _PIXELS, _CHANNELS = 128, 512, 3
 # Those of each bucket that is likely, and some that have programs of their own in many models: 1 is broadcast, 16 is
 # less than kernels of convolutions want, and 512 is the longest text.
 _ITEMS, _LENGTHS = (1, 8, 128), (1, 8, 128, 300, 16, 512)
-# Numbers in the contents of an input that may be lengths.
-_CONTENTS = range(2, 1 << 31)
+# Numbers in the contents of an input that may be lengths, and how many there may be.
+_CONTENTS, _MOST_CONTENTS = range(2, 1 << 31), 16
 
 
 class KnownLengths(Op):
@@ -57,8 +57,8 @@ class KnownLengths(Op):
 
 
 def contents_of(value: np.ndarray) -> tuple[int, ...] | None:
-    """Return the contents of an input that may be lengths, None of others."""
-    return tuple(value.reshape(-1).tolist()) if value.dtype.kind in "iu" else None
+    """Return the contents of an input that may be lengths, None of others: these are few integers."""
+    return tuple(value.reshape(-1).tolist()) if value.dtype.kind in "iu" and value.size <= _MOST_CONTENTS else None
 
 
 def guards_for(
