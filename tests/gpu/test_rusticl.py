@@ -30,12 +30,14 @@ FAULTS = {
 }
 TRIAL = """
 import json
+from dataclasses import asdict
 from hetero_opencl import trial_process
 from hetero_opencl.device.platforms import all_devices, identity
+from hetero_opencl.device.trial import run_steps
 (device,) = [device for device in all_devices() if device.platform.name == "rusticl"]
 for name in {without!r}:
     del trial_process.CASES[name]
-print(json.dumps(trial_process.try_device(identity(device))))
+print(json.dumps(asdict(run_steps([trial_process.try_device], identity(device)))))
 """
 
 
