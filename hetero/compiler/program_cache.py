@@ -193,9 +193,9 @@ class ProgramCache(Generic[Program]):
         self, shapes: Sequence[tuple[int, ...]], values: Mapping[int, np.ndarray], types: Mapping[int, ElementType]
     ) -> ShapeClass | None:
         """Return the class of the program for typical lengths of the buckets of these shapes, made on a cache miss."""
+        key, numbers = _key(shapes, values, types), _numbers_of(shapes, values)
         for hint_of in _HINTS:
-            numbers = _numbers_of(shapes, values)
-            hints = (_key(shapes, values, types), *(hint_of(number) for each in numbers for number in each))
+            hints = (key, *(hint_of(number) for each in numbers for number in each))
             if hints not in self._typical or self._typical[hints] not in (None, *self._programs):
                 self._typical[hints] = self._make_class(shapes, values, types, hint_of)
             if (made := self._typical[hints]) is not None:

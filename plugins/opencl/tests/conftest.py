@@ -10,12 +10,13 @@ from hetero_opencl.compile import lower_model
 from hetero_opencl.device.device import present_devices
 from hetero_opencl.execute.bound_program import BoundProgram
 from hetero_opencl.execute.infer_request import OpenCLInferRequest
+from hetero_opencl.execute.variable_state import GrowingMemory
 from hetero_opencl.lowering.implementation import Implementation, choices_of
 from hetero_opencl.profiles.profile import Family
 
 import hetero
 from hetero.graph import Model, Node, Output
-from hetero.system.errors import HeteroError
+from hetero.system.errors import DeviceError, HeteroError
 from tests.devices import GPU_LIMITS, GPUS
 from tests.ops import oracle
 from tests.tiers import IS_FULL, IS_QUICK, in_sample
@@ -106,6 +107,23 @@ def force(monkeypatch) -> Callable[..., None]:
 def plugin_request() -> Callable[[hetero.InferRequest], OpenCLInferRequest]:
     """Return a function that returns the plugin's request behind a request."""
     return lambda request: request._request.request
+
+
+@pytest.fixture
+def limit_growth(monkeypatch) -> Callable[[int], None]:
+    """Return a function after which memory of variables and caches does not grow beyond some bytes."""
+
+    def limit(most: int) -> None:
+        resize = GrowingMemory.resize
+
+        def limited(self: GrowingMemory, byte_size: int) -> None:
+            if byte_size > most:
+                raise DeviceError("allocating failed")
+            resize(self, byte_size)
+
+        monkeypatch.setattr(GrowingMemory, "resize", limited)
+
+    return limit
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import numpy as np
 import pyopencl as cl
 import pytest
 from hetero_opencl.compile.variable_ports import find_caches
-from hetero_opencl.execute.variable_state import GrowingMemory
 
 import hetero
 from hetero import Model, Parameter, Tensor, Type, ops
@@ -148,18 +147,11 @@ def test_a_buffer_of_the_user_is_written(device):
         np.testing.assert_array_equal(found, np.repeat(np.arange(1, rows + 1), 4).reshape(rows, 4))
 
 
-def test_memory_that_ends(decoder, monkeypatch, plugin_request):
+def test_memory_that_ends(decoder, limit_growth, plugin_request):
     decoder.step(8)
     if not plugin_request(decoder.request)._appends:
         pytest.skip("the host does not see the device's memory, so that its tensors are copied")
-    resize = GrowingMemory.resize
-
-    def limited(self, byte_size):
-        if byte_size > 17 * 64 * 4:
-            raise DeviceError("allocating failed")
-        resize(self, byte_size)
-
-    monkeypatch.setattr(GrowingMemory, "resize", limited)
+    limit_growth(17 * 64 * 4)
     feeds = {"input_ids": np.zeros((1, 20), np.int64), "position_ids": np.arange(20)[None]}
     with pytest.raises(
         DeviceError, match="'past.key.0' cannot grow to the length 28, which takes 7168 bytes: allocating"

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from hetero_opencl.compile.variable_ports import find_growing
-from hetero_opencl.execute.variable_state import GrowingMemory
 
 import hetero
 from hetero import Model, Parameter, PartialShape, Tensor, Type, ops
@@ -119,17 +118,10 @@ def test_a_failure_leaves_the_variables_as_they_were(device, monkeypatch, plugin
     decoder.compare_states()
 
 
-def test_memory_that_ends(device, monkeypatch):
+def test_memory_that_ends(device, limit_growth):
     decoder = Decoder(device, "TEMPLATE")
     decoder.step([0], 8)
-    resize = GrowingMemory.resize
-
-    def limited(self, byte_size):
-        if byte_size > 17 * 64 * 4:
-            raise DeviceError("allocating failed")
-        resize(self, byte_size)
-
-    monkeypatch.setattr(GrowingMemory, "resize", limited)
+    limit_growth(17 * 64 * 4)
     feeds = {"input_ids": np.zeros((1, 20), np.int64), "position_ids": np.arange(20)[None], "beam_idx": np.int32([0])}
     message = "'key.0' cannot grow to the length 28, which takes 7168 bytes: allocating failed"
     with pytest.raises(DeviceError, match=message):
