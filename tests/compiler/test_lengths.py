@@ -1,10 +1,11 @@
 """Models specialized for Lengths, against the inference of static shapes at other sizes."""
 
+import numpy as np
 import pytest
 
 from hetero import Model, Parameter, Type, ops
 from hetero.compiler.shape_class import ShapeClass
-from hetero.compiler.symbolic import guards_for, likely_shapes, specialize_for_lengths
+from hetero.compiler.symbolic import guards_for, likely_shapes, prompt_shapes, specialize_for_lengths
 from hetero.conformance.operations import OPERATIONS
 from hetero.core.lengths.length import Length
 
@@ -43,3 +44,13 @@ def test_inference_with_lengths(operation):
 def test_likely_shapes_of_pictures_have_few_channels():
     x = Parameter(Type.f32, [-1, -1, -1, -1])
     assert likely_shapes(Model([ops.Relu(x)], [x])) == [(1, 3, 512, 512)]
+
+
+def test_a_decoder_begins_with_empty_caches_and_goes_on_word_by_word():
+    ids, cache = Parameter(Type.i64, [-1, -1], name="ids"), Parameter(Type.f32, [-1, 8, -1, 64], name="past")
+    new = ops.Reshape(ops.Gather(np.ones((9, 512), np.float32), ids, np.int64(0)), np.array([0, 8, -1, 64]), True)
+    model = Model([ops.Concat([cache, new], 2)], [ids, cache])
+    assert prompt_shapes(model) == [(1, 128), (1, 8, 0, 64)]
+    assert likely_shapes(model) == [(1, 1), (1, 8, 128, 64)]
+    alone = Parameter(Type.f32, [-1, 8])
+    assert prompt_shapes(Model([ops.Relu(alone)], [alone])) == []
