@@ -316,7 +316,8 @@ def compile_in_a_process(device, folder, start, results):
     core = Core()
     start.wait()
     compiled = core.compile_model(zoo.path("magika"), device, {"CACHE_DIR": folder})
-    results.put((loaded(compiled), compiled(zoo.inputs("magika"))[0].tobytes()))
+    name = core.get_property(device, "FULL_DEVICE_NAME")
+    results.put((loaded(compiled), compiled(zoo.inputs("magika"))[0].tobytes(), name))
 
 
 @pytest.mark.slow
@@ -331,12 +332,13 @@ def test_concurrent_processes(device, tmp_path):
         processes = [context.Process(target=compile_in_a_process, args=arguments) for _ in range(count)]
         for process in processes:
             process.start()
-        outcomes = [results.get(timeout=60) for _ in processes]
+        outcomes = [results.get(timeout=300) for _ in processes]
         for process in processes:
             process.join()
-        assert len({content for _, content in outcomes}) == 1
-        assert may_compile or outcomes[0][0]
+        assert len({name for *_, name in outcomes}) == 1
+        assert len({content for _, content, _ in outcomes}) == 1
         assert len(blobs(tmp_path)) == 1 and not list(tmp_path.glob(".*"))
+        assert may_compile or outcomes[0][0]
 
 
 NAMELESS = """
