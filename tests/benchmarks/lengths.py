@@ -2,7 +2,8 @@
 
 ``python -m tests.benchmarks.lengths ENGINE TASK SEED`` is the process of one engine: it reads and compiles the model,
 runs all requests twice, and prints the seconds of each as JSON. The lengths are drawn anew in each round, the same for
-all engines. Kernels are in caches from a run before, but for the engine ``GPU, empty``.
+all engines. Kernels are in caches from a run before, but for the engine ``GPU, empty``. ``GPU, one operation`` runs a
+model of one operation in place of the task's: what the imports, the search for devices and the OpenCL runtime take.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ import numpy as np
 from tests import zoo
 
 REQUESTS, ROUNDS = 40, 3
-ENGINES = ("openvino", "onnxruntime", "GPU", "GPU, empty", "HETERO:ONEDNN,TEMPLATE", "CPU")
+ONE_OPERATION = "GPU, one operation"
+ENGINES = ("openvino", "onnxruntime", "GPU", "GPU, empty", ONE_OPERATION, "HETERO:ONEDNN,TEMPLATE", "CPU")
 Feeds = Mapping[str, np.ndarray]
 
 
@@ -93,7 +95,8 @@ def _lines(task: str, found: Mapping[str, list[dict[str, float]]]) -> Iterator[s
 def measure(engine: str, task: str, seed: int) -> dict[str, float]:
     """Return the seconds and the memory of an engine for the requests of a task, in this process."""
     file, requests = file_of(task), list(TASKS[task](REQUESTS, random.Random(seed)))
-    load = {"openvino": _openvino, "onnxruntime": _onnxruntime}.get(engine, lambda path: _hetero(engine, path))
+    loads = {"openvino": _openvino, "onnxruntime": _onnxruntime, ONE_OPERATION: _one_operation}
+    load = loads.get(engine, lambda path: _hetero(engine, path))
     before, started = _resident(), time.perf_counter()
     infer, programs = load(file)
     compiled = time.perf_counter()
@@ -133,6 +136,14 @@ def _hetero(device: str, file: Path) -> Loaded:
     compiled = core.compile_model(core.read_model(file), device)
     request = compiled.create_infer_request()
     return lambda feeds: request.infer(feeds, share_inputs=True, share_outputs=True), None
+
+
+def _one_operation(file: Path) -> Loaded:
+    from hetero import Core, Model, Parameter, Type, ops
+
+    x = Parameter(Type.f32, [1])
+    request = Core().compile_model(Model([ops.Relu(x)], [x]), "GPU").create_infer_request()
+    return lambda feeds: request.infer([np.ones(1, np.float32)], share_outputs=True), None
 
 
 def _resident() -> int:
