@@ -13,8 +13,7 @@ from hetero.compiler.shape_class import ShapeClass
 from hetero.compiler.symbolic import (
     contents_of,
     guards_for,
-    likely_shapes,
-    prompt_shapes,
+    shapes_ahead,
     shapes_of_buckets,
     specialize_for_lengths,
 )
@@ -99,9 +98,8 @@ class ProgramCache(Generic[Program]):
         if all(port.partial_shape.is_static for port in ports):
             self.only = self.program_for([port.shape for port in ports], {})
         elif self._has_classes:
-            for shapes in (prompt_shapes(self.model), likely_shapes(self.model, states, items)):
-                if shapes:
-                    self._typical_class(shapes, {}, {})
+            for shapes in shapes_ahead(self.model, states, items):
+                self._typical_class(shapes, {}, {})
 
     def programs_of_buckets(self, states: Sequence[int | None] = ()) -> Iterator[Program]:
         """Yield the programs that serve the likely buckets of lengths, each when it is found or made.

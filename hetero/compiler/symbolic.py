@@ -119,26 +119,41 @@ def give_lengths(model: Model, lengths: Mapping[Symbol, int]) -> None:
                     node.partial_shape = output.partial_shape
 
 
+def shapes_ahead(model: Model, states: Sequence[int | None] = (), items: int = 1) -> list[list[tuple[int, ...]]]:
+    """Return the shapes of inputs for which programs are made ahead: those likely to come last are the last.
+
+    An input that stands for a value of another model has those that this value is likely to have. ``states`` and
+    ``items`` as in ``likely_shapes``.
+    """
+    usual = likely_shapes(model, states, items)
+    known = [parameter.likely_shapes for parameter in model.parameters]
+    if usual and any(known):
+        count = max(map(len, known))
+        return [[of[number] if of else shape for of, shape in zip(known, usual)] for number in range(count)]
+    return [shapes for shapes in (prompt_shapes(model), usual) if shapes]
+
+
 def likely_shapes(
     model: Model, states: Sequence[int | None] = (), items: int = 1, length: int | None = None
 ) -> list[tuple[int, ...]]:
     """Return shapes of inputs that are likely to come, as far as a model tells; nothing if it tells no rank of one.
 
     That is one item, text of a hundred words, and pictures of some hundred pixels, or ``items`` of a ``length``. Models
-    with caches write word by word. These are inputs that an output continues, and the last inputs if these are
-    ``states``: for each the axis along which it grows, None if that is not known.
+    with caches write word by word. These are variables, inputs that an output continues, and the last inputs if these
+    are ``states``: for each the axis along which it grows, None if that is not known.
     """
     shapes = []
     ports = model.inputs
     caches: dict[int, int | None] = {**_caches_of(model)}
     caches.update(enumerate(states, len(ports) - len(states)))
+    is_step = bool(caches) or _reads_variables(model)
     for index, port in enumerate(ports):
         if not port.partial_shape.has_rank:
             return []
         rank = len(port.partial_shape)
-        if not caches and rank > 3:
+        if not is_step and rank > 3:
             lengths = [items, *[_CHANNELS] * (rank - 3), *[length or _PIXELS] * 2]
-        elif not caches:
+        elif not is_step:
             lengths = [items, *[length or _WORDS] * rank]
         elif index not in caches:
             lengths = [items, *[1] * rank]
@@ -150,9 +165,9 @@ def likely_shapes(
 
 
 def prompt_shapes(model: Model) -> list[tuple[int, ...]]:
-    """Return likely shapes of the first inference of a model whose inputs are caches, empty; nothing if none are."""
+    """Return likely shapes of the first inference of a model with caches, those that are inputs empty; else nothing."""
     caches, ports = _caches_of(model), model.inputs
-    if not caches or any(not port.partial_shape.has_rank for port in ports):
+    if not (caches or _reads_variables(model)) or any(not port.partial_shape.has_rank for port in ports):
         return []
     shapes = []
     for index, port in enumerate(ports):
@@ -166,6 +181,10 @@ def shapes_of_buckets(model: Model, states: Sequence[int | None] = ()) -> list[l
     """Return shapes as ``likely_shapes`` does, in each bucket of items and of lengths that is likely."""
     found = [likely_shapes(model, states, *each) for each in itertools.product(_ITEMS, _LENGTHS)]
     return [shapes for index, shapes in enumerate(found) if shapes and shapes not in found[:index]]
+
+
+def _reads_variables(model: Model) -> bool:
+    return any(node.type_info.name == "ReadValue" for node in model.get_ordered_ops())
 
 
 def _caches_of(model: Model) -> dict[int, int]:

@@ -34,6 +34,8 @@ class Parameter(HasLayout, Op, opset=1):
     known_value: np.ndarray | None = None
     # The least and the largest number in it, if that is known of the value of the other graph.
     known_interval: tuple[float, float] | None = None
+    # Shapes that the value of the other graph has if the inputs of that have likely ones, in the same order for all.
+    likely_shapes: tuple[tuple[int, ...], ...] = ()
 
     def validate_and_infer_types(self) -> None:
         self.check_layout(self.layout, self.partial_shape)

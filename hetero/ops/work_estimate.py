@@ -59,8 +59,8 @@ def _assumed_length(dimension: Dimension, length: int) -> int:
 def assumed_shapes(model: Model, input_shapes: Mapping[int, Shape] | None = None) -> dict[Output, Shape]:
     """Return a static shape for every value of a model, without the values in bodies.
 
-    The shapes are inferred from ``input_shapes``, by the index of the input. Missing input shapes and data-dependent
-    dimensions are assumed.
+    The shapes are inferred from ``input_shapes``, by the index of the input. Missing input shapes, those of variables
+    and data-dependent dimensions are assumed.
     """
     input_shapes = input_shapes or {}
     shapes = {output: output.partial_shape for node in model.get_ordered_ops() for output in node.outputs()}
@@ -79,6 +79,8 @@ def _infer_leniently(model: Model) -> None:
         old_types = [(output.element_type, output.partial_shape) for output in node.outputs()]
         try:
             node.infer()
+            if node.type_info.name == "ReadValue" and node.get_output_partial_shape(0).is_dynamic:
+                node.set_output_type(0, node.get_output_element_type(0), assumed_shape(node.get_output_partial_shape(0)))
         except (GraphError, ValueError):
             for index, (element_type, shape) in enumerate(old_types):
                 node.set_output_type(index, element_type, shape)

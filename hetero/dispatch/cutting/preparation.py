@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from hetero.compiler.symbolic import shapes_ahead
 from hetero.dispatch.cutting.partition import DeviceSubgraph
 from hetero.dispatch.cutting.parts import PreparedParts, extract
 from hetero.dispatch.devices import names_of
 from hetero.graph import Model
 from hetero.graph.rt_info import original_names
+from hetero.ops.work_estimate import assumed_shapes
 from hetero.plugin import PreparedModel, QueryResult, unsupported
 from hetero.system.errors import HeteroError
 
@@ -54,7 +56,25 @@ def prepare_parts(
                 found.models[index], found.apart[index] = part, names_of(apart)
             except HeteroError as error:
                 found.errors[index] = error
+    _note_likely_shapes(model, subgraphs, found.models)
     return found
+
+
+def _note_likely_shapes(
+    model: Model, subgraphs: Sequence[DeviceSubgraph], parts: Mapping[int, Model | PreparedModel]
+) -> None:
+    """Note the shapes that the inputs of parts have if those of the model have likely ones.
+
+    A part alone does not tell which of its values are words and which are pictures, nor that they come word by word.
+    """
+    values = {value for index in parts for value in subgraphs[index].inputs}
+    if _is_whole(model, subgraphs) or all(value.partial_shape.is_static for value in values):
+        return
+    likely = [assumed_shapes(model, dict(enumerate(shapes))) for shapes in shapes_ahead(model)]
+    for index, part in parts.items():
+        parameters = (part if isinstance(part, Model) else part.model).parameters
+        for parameter, value in zip(parameters, subgraphs[index].inputs, strict=True):
+            parameter.likely_shapes = tuple(shapes[value] for shapes in likely)
 
 
 def _refused(subgraph: DeviceSubgraph, part: PreparedModel) -> dict[str, str]:
