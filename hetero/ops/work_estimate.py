@@ -79,8 +79,9 @@ def _infer_leniently(model: Model) -> None:
         old_types = [(output.element_type, output.partial_shape) for output in node.outputs()]
         try:
             node.infer()
-            if node.type_info.name == "ReadValue" and node.get_output_partial_shape(0).is_dynamic:
-                node.set_output_type(0, node.get_output_element_type(0), assumed_shape(node.get_output_partial_shape(0)))
+            if node.type_info.name == "ReadValue":
+                value = node.output(0)
+                node.set_output_type(0, value.element_type, PartialShape(assumed_shape(value.partial_shape)))
         except (GraphError, ValueError):
             for index, (element_type, shape) in enumerate(old_types):
                 node.set_output_type(index, element_type, shape)
