@@ -8,7 +8,7 @@ from functools import partial
 
 from hetero.compiler.symbolic import shapes_ahead
 from hetero.dispatch.cutting.partition import DeviceSubgraph
-from hetero.dispatch.cutting.parts import PreparedParts, extract
+from hetero.dispatch.cutting.parts import PreparedParts, extract, value_name
 from hetero.dispatch.devices import names_of
 from hetero.graph import Model
 from hetero.graph.rt_info import original_names
@@ -72,9 +72,10 @@ def _note_likely_shapes(
         return
     likely = [assumed_shapes(model, dict(enumerate(shapes))) for shapes in shapes_ahead(model)]
     for index, part in parts.items():
-        parameters = (part if isinstance(part, Model) else part.model).parameters
-        for parameter, value in zip(parameters, subgraphs[index].inputs, strict=True):
-            parameter.likely_shapes = tuple(shapes[value] for shapes in likely)
+        inputs = {value_name(value): value for value in subgraphs[index].inputs}
+        for parameter in (part if isinstance(part, Model) else part.model).parameters:
+            if value := inputs.get(parameter.friendly_name):
+                parameter.likely_shapes = tuple(shapes[value] for shapes in likely)
 
 
 def _refused(subgraph: DeviceSubgraph, part: PreparedModel) -> dict[str, str]:
