@@ -122,15 +122,17 @@ def give_lengths(model: Model, lengths: Mapping[Symbol, int]) -> None:
 def shapes_ahead(model: Model, states: Sequence[int | None] = (), items: int = 1) -> list[list[tuple[int, ...]]]:
     """Return the shapes of inputs for which programs are made ahead: those likely to come last are the last.
 
-    An input that stands for a value of another model has those that this value is likely to have. ``states`` and
-    ``items`` as in ``likely_shapes``.
+    An input that stands for a value of another model has those that this value is likely to have for one item. Beside
+    ``states``, which the first inference has filled, there are the last alone. Both parameters as in ``likely_shapes``.
     """
     usual = likely_shapes(model, states, items)
     known = [parameter.likely_shapes for parameter in model.parameters]
-    if usual and any(known):
-        count = max(map(len, known))
-        return [[of[number] if of else shape for of, shape in zip(known, usual)] for number in range(count)]
-    return [shapes for shapes in (prompt_shapes(model), usual) if shapes]
+    if usual and items == 1 and any(known):
+        numbers = range(max(map(len, known)))
+        found = [[of[number] if of else shape for of, shape in zip(known, usual)] for number in numbers]
+    else:
+        found = [shapes for shapes in (prompt_shapes(model), usual) if shapes]
+    return found[-1:] if states else found
 
 
 def likely_shapes(

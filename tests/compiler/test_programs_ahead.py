@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from hetero import Core, Model, Parameter, PartialShape, Type, ops
+from hetero.compiler.symbolic import shapes_ahead
 from hetero.graph.rt_info import AFFINITY
 
 CORE = Core()
@@ -64,3 +65,13 @@ def test_a_model_that_writes_word_by_word(device):
         found, expected = (request.infer([words])[0] for request in requests)
         np.testing.assert_allclose(found, expected, atol=1e-5)
     assert programs_of(compiled) == ahead
+
+
+def test_inputs_of_a_part_beside_its_states():
+    """All are of as many items: what is known of an input is for one, and the states are those of later inferences."""
+    words, state = (Parameter(Type.f32, PartialShape([-1, -1, 8]), name=name) for name in ("words", "state"))
+    words.likely_shapes = (1, 128, 8), (1, 1, 8)
+    model = Model([ops.Concat([state, words], 1)], [words, state])
+    assert shapes_ahead(model, [1]) == [[(1, 1, 8), (1, 128, 8)]]
+    assert shapes_ahead(model, [1], 4) == [[(4, 1, 8), (4, 128, 8)]]
+    assert shapes_ahead(Model([ops.Relu(words)], [words])) == [[(1, 128, 8)], [(1, 1, 8)]]
