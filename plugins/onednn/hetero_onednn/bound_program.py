@@ -24,18 +24,20 @@ class Workspace:
 
     def __init__(self) -> None:
         self.arena = self.scratchpad = aligned(0)
+        #: The addresses of the arena and of the scratchpad.
+        self.addresses = (0, 0)
 
-    def grow(self, program: PrimitiveProgram) -> bool:
-        """Make room for a program. Returns whether it took other memory, so that bound programs are invalid."""
+    def grow(self, program: PrimitiveProgram) -> None:
+        """Make room for a program, in other memory if there is too little."""
         wanted = program.arena_size, program.scratchpad_size
         sizes = self.arena.size, self.scratchpad.size
         if all(map(operator.le, wanted, sizes)):
-            return False
+            return
         self.arena = self.scratchpad = aligned(0)  # frees it before the next one is allocated
         # States that grow in each step have other memory in a few of them only.
         arena, scratchpad = (max(want, size + size // 4) if want > size else size for want, size in zip(wanted, sizes))
         self.arena, self.scratchpad = aligned(arena), aligned(scratchpad)
-        return True
+        self.addresses = self.arena.ctypes.data, self.scratchpad.ctypes.data
 
 
 class BoundProgram:
@@ -47,6 +49,10 @@ class BoundProgram:
         self._set_address = function("memory_set_data_handle")
         self._workspace, self._offsets = workspace, program.offsets
         self._own: dict[Buffer, np.ndarray] = {}
+        # Where the workspace is by the addresses of these memory objects.
+        self._placed = workspace.addresses
+        self._in_arena: list[tuple[Memory, int]] = []
+        self._scratchpads: list[Memory] = []
         # The memory objects of inputs and outputs, whose addresses change.
         self._external: dict[Buffer, list[tuple[Memory, int]]] = {}
         self._inputs = [(i, value.buffer) for i, value in enumerate(program.inputs) if value is not None]
@@ -68,8 +74,9 @@ class BoundProgram:
                 known[value] = self._memory(value)
             memories.append((argument, known[value]))
         if step.primitive.scratchpad.byte_size:
-            scratchpad = Memory(step.primitive.scratchpad, self._workspace.scratchpad.ctypes.data)
+            scratchpad = Memory(step.primitive.scratchpad, self._placed[1])
             memories.append((Argument.scratchpad, scratchpad))
+            self._scratchpads.append(scratchpad)
         self._memories += [memory for _, memory in memories]
         arguments = (ExecArg * len(memories))(*(ExecArg(argument, memory.handle) for argument, memory in memories))
         return step.primitive.handle, self._stream.handle, len(memories), arguments
@@ -82,9 +89,11 @@ class BoundProgram:
         elif buffer.initial is not None:
             address = self._initialized(buffer).ctypes.data
         elif buffer.is_intermediate:
-            address = self._workspace.arena.ctypes.data + self._offsets[buffer]
+            address = self._placed[0] + self._offsets[buffer]
         memory = Memory(value.descriptor, address + value.offset if address else 0)
-        if not address:
+        if buffer.is_intermediate:
+            self._in_arena.append((memory, self._offsets[buffer] + value.offset))
+        elif not address:
             self._external.setdefault(buffer, []).append((memory, value.offset))
         return memory
 
@@ -104,6 +113,8 @@ class BoundProgram:
                 address = arrays[index].__array_interface__["data"][0]
                 if address != self._addresses[buffer]:
                     self._place(buffer, address)
+        if self._placed != self._workspace.addresses:
+            self._follow_workspace()
         with self._threads:
             is_valid = self._run(outputs, check, observe)
         for index, source in self._copied:
@@ -141,6 +152,14 @@ class BoundProgram:
         self._addresses[buffer] = address
         for memory, offset in self._external.get(buffer, ()):
             self._set_address(memory.handle, address + offset)
+
+    def _follow_workspace(self) -> None:
+        """Set the addresses of memory objects, as the workspace has moved when it grew for another program."""
+        arena, scratchpad = self._placed = self._workspace.addresses
+        for memory, offset in self._in_arena:
+            self._set_address(memory.handle, arena + offset)
+        for memory in self._scratchpads:
+            self._set_address(memory.handle, scratchpad)
 
     def _initialized(self, buffer: Buffer) -> np.ndarray:
         memory = self._own.get(buffer)

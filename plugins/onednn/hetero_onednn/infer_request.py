@@ -61,8 +61,7 @@ class OneDnnInferRequest(SyncInferRequest):
         """Run a program. Returns False, without valid results, if a value that is checked is not finite."""
         bound = self._bound.get(program)
         if bound is None:
-            if self._workspace.grow(program):
-                self._bound.clear()
+            self._workspace.grow(program)
             bound = self._bound[program] = BoundProgram(program, self._workspace)
         observe = partial(self._record_time, program) if self.compiled_model.is_profiled else None
         return bound.run(inputs, outputs, self.check_cancelled, observe)

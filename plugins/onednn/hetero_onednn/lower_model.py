@@ -28,6 +28,7 @@ from hetero_onednn.library.threads import OneThread, needs_one_thread
 from hetero_onednn.lowering import Lowering, PrimitiveOperation, unsupported
 from hetero_onednn.primitives import implementation_of
 from hetero_onednn.primitives.post_ops import ELEMENTWISE, post_ops_of
+from hetero_onednn.primitives.reduction import scales_rows
 from hetero_onednn.program import Constants, CopiedOutput, PrimitiveProgram, PrimitiveStep, Value
 from hetero_onednn.quantization import feeds_product, is_dequantizing, is_quantizing
 from hetero_onednn.shape_programs import ShapePrograms
@@ -73,6 +74,8 @@ def is_broadcast(shape: Sequence[int], target: Sequence[int]) -> bool:
 
 
 def _takes_epilogue(anchor: Node, group: Sequence[Node]) -> bool:
+    if isinstance(anchor, (ops.MVN, ops.MVNV2)):
+        return _joins(anchor, group) and scales_rows(anchor, group[0])
     if type(anchor) not in _ANCHORS or anchor.get_element_type() is not Type.f32:
         return False
     if isinstance(anchor, ops.MatMul) and len(anchor.output(0).shape) < 2:

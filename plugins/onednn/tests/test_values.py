@@ -76,6 +76,47 @@ def test_strided_transposed_convolution(channels, results, size, taps, stride):
         np.testing.assert_allclose(run(build, x)[0], expected, **tolerance)
 
 
+def implementations(build, *arrays):
+    """Return the implementations of the primitives of an operation on f32 inputs."""
+    parameters = [Parameter(Type.f32, array.shape) for array in arrays]
+    compiled = CORE.compile_model(Model(build(*parameters).outputs(), parameters), "ONEDNN", {"PERF_COUNT": True})
+    request = compiled.create_infer_request()
+    request.infer(list(arrays))
+    return [info.exec_type for info in request.get_profiling_info() if info.node_type not in ("Stage", "reorder")]
+
+
+@pytest.mark.parametrize("shape", [(3, 5, 7), (2, 33, 64), (1, 1, 384), (4, 16)], ids=str)
+@pytest.mark.parametrize("axes", [1, 2])
+@pytest.mark.parametrize("affine", ["scale", "shift", "scale and shift", "shift and scale"])
+def test_normalization_with_scale_and_shift(shape, axes, affine):
+    x, mask = 2 + 3 * numbers(*shape), numbers(*shape[:-1], 1)
+    scale, shift = numbers(*shape[-axes:]), numbers(*shape[-axes:])
+    last = tuple(range(-axes, 0))
+    expected = (x - x.mean(last, keepdims=True)) / np.sqrt(x.var(last, keepdims=True) + 1e-5)
+    for part in affine.split(" and "):
+        expected = expected * scale if part == "scale" else expected + shift
+
+    def build(a, mask):
+        node = ops.MVN(a, np.int64(last), True, 1e-5, "inside_sqrt")
+        for part in affine.split(" and "):
+            node = ops.Multiply(scale, node) if part == "scale" else ops.Add(node, shift)
+        return ops.Multiply(ops.Relu(node), mask)
+
+    np.testing.assert_allclose(run(build, x, mask)[0], np.maximum(expected, 0) * mask, rtol=1e-4, atol=1e-5)
+    if affine == "scale and shift" and axes == 1:
+        assert len(implementations(lambda a: build(a, mask).input_value(0).node.input_value(0).node, x)) == 1
+
+
+def test_vectors_along_two_axes():
+    x, rows, columns = numbers(1, 24, 64), numbers(1, 24, 1), numbers(64)
+
+    def build(a, rows):
+        return ops.Multiply(ops.Add(ops.Multiply(a, columns), columns), rows)
+
+    np.testing.assert_allclose(run(build, x, rows)[0], (x * columns + columns) * rows, rtol=1e-5, atol=1e-6)
+    assert not [name for name in implementations(build, x, rows) if name.startswith("ref")]
+
+
 def gelu(x):
     return 0.5 * x * np.vectorize(math.erfc)(-x / math.sqrt(2))
 

@@ -114,6 +114,11 @@ def _run_chain(
         chain = _Chain(lowering, operation, layout, post_ops, kind)
         if not chain.is_slow:
             break
+    else:
+        # No other implementation takes vectors along several axes.
+        if (count := chain.count_along_one_axis) < len(post_ops):
+            running = _run_chain(lowering, operation, running, post_ops[:count], own.data_type)
+            return _run_chain(lowering, operation, running, post_ops[count:], kind)
     if chain.layout != own:
         running = lowering.reordered(running, chain.layout, operation.node)
     return chain.lower(running)
@@ -171,6 +176,17 @@ class _Chain:
         arguments[Argument.dst] = Value(result.buffer, self._in_type(self._seen, self.kind))
         self.lowering.run(self.operation.node, self._descriptor, arguments)
         return result
+
+    @property
+    def count_along_one_axis(self) -> int:
+        """The number of post-ops before the first one whose operand is a vector along another axis than one before."""
+        seen: set[tuple[int, ...]] = set()
+        for index, op in enumerate(self.post_ops):
+            if isinstance(op, BinaryOp) and not self._is_whole(operand := self.operation.outside(op.operand)):
+                seen |= {tuple(axes)} if (axes := self._wide_axes(operand)) else set()
+                if len(seen) > 1:
+                    return index
+        return len(self.post_ops)
 
     @property
     def _others(self) -> Sequence[PostOp]:

@@ -6,11 +6,22 @@ import math
 from collections.abc import Sequence
 
 from hetero import ops
-from hetero.graph import Output, constant_array, is_constant
-from hetero_onednn.library.api import FORWARD_INFERENCE, Algorithm, Argument, Binary, Eltwise
-from hetero_onednn.library.primitive import ELEMENT_SIZES, Attributes, describe, extended, plain
-from hetero_onednn.lowering import Lowering, PrimitiveOperation
+from hetero.graph import Node, Output, constant_array, is_constant
+from hetero_onednn.library.api import (
+    FORWARD_INFERENCE,
+    USE_SCALE,
+    USE_SHIFT,
+    Algorithm,
+    Argument,
+    Binary,
+    DataType,
+    Eltwise,
+)
+from hetero_onednn.library.primitive import ELEMENT_SIZES, Attributes, BinaryOp, PostOp, describe, extended, plain
+from hetero_onednn.lowering import Lowering, PrimitiveOperation, padded_shape
+from hetero_onednn.primitives.elementwise import run_post_ops
 from hetero_onednn.primitives.movement import reshaped
+from hetero_onednn.primitives.post_ops import chain_of, post_ops_of
 from hetero_onednn.primitives.registry import lowers, rank_reason, type_reason, unsupported_unless
 from hetero_onednn.program import Value
 
@@ -163,20 +174,57 @@ def mvn(lowering: Lowering, operation: PrimitiveOperation) -> None:
     axes = _mvn_axes(operation.main, len(data.shape))
     assert axes is not None
     rows = math.prod(data.shape[: axes[0]])
-    lowering.define(operation.result, _normalized(lowering, operation, rows, operation.main.eps))
+    chain = chain_of(operation)
+    affine = _scale_and_shift(operation.main, chain)
+    value = _normalized(lowering, operation, rows, operation.main.eps, affine)
+    value = run_post_ops(lowering, operation, value, chain[len(affine) :])
+    lowering.define(operation.result, lowering.in_type(value, operation))
 
 
-def _normalized(lowering: Lowering, operation: PrimitiveOperation, rows: int, epsilon: float) -> Value:
-    """Return the data with each of ``rows`` rows normalized."""
+def scales_rows(node: ops.MVN | ops.MVNV2, reader: Node) -> bool:
+    """Return whether the primitive of a normalization can run an element-wise node that reads its result."""
+    position = reader.input_values().index(node.output(0))
+    return bool(_scale_and_shift(node, post_ops_of(reader, position) or ()))
+
+
+def _scale_and_shift(node: ops.MVN | ops.MVNV2, chain: Sequence[PostOp]) -> list[BinaryOp]:
+    """Return the first post-ops that layer normalization has: a constant factor for each element of a row, a term."""
+    shape = node.output(0).shape
+    axes = _mvn_axes(node, len(shape))
+    assert axes is not None
+    row = (*[1] * axes[0], *shape[axes[0] :])
+    found: list[BinaryOp] = []
+    for algorithm in (Binary.mul, Binary.add):
+        op = chain[len(found)] if len(chain) > len(found) else None
+        if not isinstance(op, BinaryOp) or op.algorithm is not algorithm or not is_constant(op.operand):
+            continue
+        if padded_shape(op.operand.shape, len(shape)) == row:
+            found.append(op)
+    return found
+
+
+def _normalized(
+    lowering: Lowering, operation: PrimitiveOperation, rows: int, epsilon: float, affine: Sequence[BinaryOp] = ()
+) -> Value:
+    """Return the data with each of ``rows`` rows normalized, and multiplied and added to by vectors."""
     node, data = operation.main, operation.inputs[0]
     source = lowering.plain(data, node)
     layout = plain([rows, math.prod(data.shape) // rows], source.descriptor.data_type)
+    arguments: dict[int, Value] = {Argument.src: Value(source.buffer, layout, source.offset)}
+    flags = 0
+    for op in affine:
+        flag, argument = _AFFINE[op.algorithm]
+        flags |= flag
+        vector = plain(layout.dims[1:], DataType.f32)
+        arguments[argument] = lowering.as_seen(op.operand, vector, vector, node)
     # The statistics are computed by the primitive.
     descriptor = describe(
-        "layer_normalization_forward", FORWARD_INFERENCE, layout, layout, None, epsilon, 0, Attributes()
+        "layer_normalization_forward", FORWARD_INFERENCE, layout, layout, None, epsilon, flags, Attributes()
     )
-    rows_of_data = Value(source.buffer, layout, source.offset)
-    return Value(lowering.execute(node, descriptor, {Argument.src: rows_of_data}).buffer, source.descriptor)
+    return Value(lowering.execute(node, descriptor, arguments).buffer, source.descriptor)
+
+
+_AFFINE = {Binary.mul: (USE_SCALE, Argument.scale), Binary.add: (USE_SHIFT, Argument.shift)}
 
 
 @lowers(ops.GroupNormalization, unless=unsupported_unless(least=2))
