@@ -1,5 +1,7 @@
-"""The tests of each tier, and the summary at the end of a test run."""
+"""The tests of each tier, the stack for signals, and the summary at the end of a test run."""
 
+import ctypes
+import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +32,29 @@ OF_OPERATIONS = [ROOT / folder for folder in ("tests/ops", "tests/frontend", "pl
 ON_REFERENCE, ON_OTHER_DEVICES = Sample(12, 3), Sample(4, 8)
 # OpenCL devices but the first one: kernels take long to build.
 ON_FURTHER_DEVICES = Sample(1, 24)
+
+
+class OrdinaryStack:
+    """Lets signals be handled on the ordinary stack in each test.
+
+    On processors with AMX, a core of openvino gives its thread a stack for signals and takes it back at its own end, in
+    tests that use several a wrong one. Then the next signal, also one that Python handles, would end the process.
+    """
+
+    class Stack(ctypes.Structure):
+        """stack_t of sigaltstack(2)"""
+
+        _fields_ = (("start", ctypes.c_void_p), ("flags", ctypes.c_int), ("size", ctypes.c_size_t))
+
+    _DISABLED = 2  # SS_DISABLE
+
+    def pytest_runtest_call(self):
+        if sys.platform == "linux":
+            assert ctypes.CDLL(None).sigaltstack(ctypes.byref(self.Stack(None, self._DISABLED, 0)), None) == 0
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(OrdinaryStack())  # for the tests of all folders, unlike hooks of this file
 
 
 def pytest_collection_modifyitems(config, items):

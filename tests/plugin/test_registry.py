@@ -1,6 +1,5 @@
 """Registration of devices by packages, including packages that fail, hang or register bad names."""
 
-import ctypes
 import importlib.metadata
 import signal
 import threading
@@ -84,20 +83,6 @@ def test_any_exception_of_a_package_disables_only_that_package(install, fault, e
     assert reason == f"{type(error).__name__}: {error}"
 
 
-@pytest.fixture
-def no_signal_stack():
-    """Handle signals on the ordinary stack.
-
-    On processors with AMX, the cores of openvino in other tests may have left the thread a released stack for signals.
-    """
-
-    class Stack(ctypes.Structure):  # stack_t of sigaltstack(2)
-        _fields_ = (("start", ctypes.c_void_p), ("flags", ctypes.c_int), ("size", ctypes.c_size_t))
-
-    disabled = 2  # SS_DISABLE
-    assert ctypes.CDLL(None).sigaltstack(ctypes.byref(Stack(None, disabled, 0)), None) == 0
-
-
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_traceback_is_logged_at_level_debug(install, caplog, fault):
     caplog.set_level("DEBUG", "hetero")
@@ -107,7 +92,7 @@ def test_the_traceback_is_logged_at_level_debug(install, caplog, fault):
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_ctrl_c_ends_the_program(install, no_signal_stack, fault):
+def test_ctrl_c_ends_the_program(install, fault):
     handler = signal.default_int_handler  # a shell starts processes in the background with Ctrl-C ignored
     before = signal.signal(signal.SIGINT, handler)
     interrupted = FAULTS[fault](signal.SIGINT)
