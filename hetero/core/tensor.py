@@ -10,8 +10,7 @@ from typing import Any, Protocol, cast, overload
 import numpy as np
 
 from hetero.core.containers import ContainerType, ElementType
-from hetero.core.packed_bytes import packed_bytes
-from hetero.core.packing import pack, packed_size, unpack
+from hetero.core.packing import pack, packed_bytes, packed_size, unpack
 from hetero.core.regions import region_of, smaller_region
 from hetero.core.static_shape import Shape, Strides
 from hetero.core.tensor_memory import (

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from hetero.core.compressed import CompressedArray
 from hetero.core.containers import element_type_of
 from hetero.core.packing import as_numbers, packed_size
 from hetero.core.shape import PartialShape, PartialShapeLike
@@ -68,10 +70,14 @@ class Constant(Op, opset=1):
     """A constant tensor: ``Constant(array)``, ``Constant(tensor=tensor)`` or ``Constant(Type.f32, [2], [1, 2])``.
 
     ``data`` is a read-only view of the array, which models and devices share. ``Constant(array)`` does not copy the
-    array; ``Constant(array=array)`` does unless ``shared_memory`` is true, as in OpenVINO.
+    array; ``Constant(array=array)`` does unless ``shared_memory`` is true, as in OpenVINO. ``contents`` is that view,
+    or the CompressedArray that the Constant was made of: then ``data`` is decoded when it is asked for, and kept only
+    as long as somebody uses it.
     """
 
-    data: np.ndarray
+    contents: np.ndarray | CompressedArray
+    # The decoded array, while it is in use.
+    _decoded: weakref.ref[np.ndarray] | None = None
 
     def __init__(
         self,
@@ -84,6 +90,10 @@ class Constant(Op, opset=1):
         shared_memory: bool | None = None,
         name: str | None = None,
     ) -> None:
+        if isinstance(value, CompressedArray):
+            self.contents = value
+            super().__init__(name=name)
+            return
         if shape is not None and not isinstance(shape, bool):
             value = filled(value, shape, values)
         elif array is not None:
@@ -94,17 +104,36 @@ class Constant(Op, opset=1):
             is_copied = shape is False or shared_memory is False
             value = value.copy() if is_copied else value
         try:
-            self.data = as_text(value).view()
+            self.data = as_text(value)
         except ValueError as error:
             raise GraphError(f"a Constant cannot hold these strings: {error}") from error
-        self.data.setflags(write=False)
         super().__init__(name=name)
 
-    def validate_and_infer_types(self) -> None:
-        self.set_output_type(0, Type(self.data.dtype), self.data.shape)
+    @property
+    def data(self) -> np.ndarray:
+        if isinstance(self.contents, np.ndarray):
+            return self.contents
+        array = self._decoded() if self._decoded else None
+        if array is None:
+            # With memory of its own, as views of it keep only its owner alive.
+            array = np.require(self.contents.decode(), requirements=["OWNDATA"])
+            array.setflags(write=False)
+            self._decoded = weakref.ref(array)
+        return array
 
-    def infer_value(self) -> np.ndarray:
-        return self.data
+    @data.setter
+    def data(self, array: np.ndarray) -> None:
+        self.contents = array.view()
+        self.contents.setflags(write=False)
+
+    def validate_and_infer_types(self) -> None:
+        contents = self.contents
+        kind = contents.element_type if isinstance(contents, CompressedArray) else Type(contents.dtype)
+        self.set_output_type(0, kind, contents.shape)
+
+    def infer_value(self) -> np.ndarray | None:
+        is_large = isinstance(self.contents, CompressedArray) and self.contents.size > _MAX_DECODED
+        return None if is_large else self.data
 
     def clone_with_new_inputs(self, inputs: Sequence[Output]) -> Node:
         clone = self.copy_unconnected()
@@ -112,7 +141,7 @@ class Constant(Op, opset=1):
         return clone if clone.take_inference(self) else super().clone_with_new_inputs(inputs)
 
     def get_attributes(self) -> dict[str, Any]:
-        return {"element_type": self.get_element_type().to_string(), "shape": list(self.data.shape)}
+        return {"element_type": self.get_element_type().to_string(), "shape": list(self.contents.shape)}
 
     def get_data(self, *, dtype: Any = None, copy: bool = False) -> np.ndarray:
         """Return the contents, converted to a dtype if one is given, as a copy if ``copy`` is true."""
@@ -139,7 +168,14 @@ class Constant(Op, opset=1):
     @property
     def byte_size(self) -> int:
         """The number of bytes in a file; several elements of a sub-byte type share one."""
-        return packed_size(self.data.size, self.get_element_type()) if self.data.dtype.kind != "U" else self.data.nbytes
+        kind = self.get_element_type()
+        return self.data.nbytes if kind is Type.string else packed_size(self.contents.size, kind)
+
+    @property
+    def decoded_bytes(self) -> int:
+        """The number of bytes of ``data``."""
+        contents = self.contents
+        return contents.nbytes if isinstance(contents, np.ndarray) else contents.size * contents.element_type.size
 
     def get_byte_size(self) -> int:
         return self.byte_size
@@ -151,6 +187,10 @@ class Constant(Op, opset=1):
     def get_tensor_view(self) -> Tensor:
         """Return a tensor that shares the contents."""
         return Tensor(self.data, shared_memory=True)
+
+
+# Compressed arrays up to this many elements are known values of shape inference.
+_MAX_DECODED = 1 << 10
 
 
 class Result(HasLayout, Op, opset=1):

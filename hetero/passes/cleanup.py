@@ -117,9 +117,9 @@ def eliminate_common_subexpressions(model: Model) -> bool:
 def _key(node: Node) -> Hashable | None:
     """Return a key that nodes share only if they compute the same; None for a node that must stay."""
     if isinstance(node, Constant):
-        data = node.data
-        is_small = data.nbytes <= _MAX_COMPARED_BYTES and data.dtype != object
-        return (Constant, data.dtype.str, data.dtype.name, data.shape, data.tobytes()) if is_small else None
+        if node.decoded_bytes > _MAX_COMPARED_BYTES or (data := node.data).dtype == object:
+            return None
+        return (Constant, data.dtype.str, data.dtype.name, data.shape, data.tobytes())
     if isinstance(node, (Parameter, Result)) or not node.deterministic:
         return None
     if not isinstance(node, Op) or not node.is_declared():

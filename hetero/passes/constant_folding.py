@@ -16,6 +16,7 @@ from hetero.ops.control_flow.bodies import MISSING_BODY
 from hetero.ops.control_flow.control_flow import SubGraphOp
 from hetero.ops.convolution import CONVOLUTIONS
 from hetero.ops.work_estimate import assumed_shape, bytes_of, work_of
+from hetero.passes.compressed_weights import fold_compressed_weights, stays_compressed
 from hetero.passes.manager import keeps_values
 from hetero.reference import evaluate, has_evaluate
 from hetero.system.errors import HeteroError
@@ -41,7 +42,7 @@ class FoldingBudget:
     """
 
     def __init__(self, nodes: Sequence[Node], growth: int = 1) -> None:
-        arrays = {id(node.data): node.data.nbytes for node in nodes if isinstance(node, Constant)}
+        arrays = {id(node.contents): node.decoded_bytes for node in nodes if isinstance(node, Constant)}
         self._growth = growth
         self._most_grown = max(MAX_GROWN_BYTES, growth * max(arrays.values(), default=0) if growth > 1 else 0)
         self._bytes = BYTES + BYTES_PER_NODE * len(nodes) + growth * sum(arrays.values())
@@ -50,13 +51,13 @@ class FoldingBudget:
     def spend(self, node: Node) -> bool:
         """Return whether a node that reads only Constants can be folded, and subtract its cost from the budget."""
         sources = {source.node for source in node.input_values() if isinstance(source.node, Constant)}
-        read = sum(source.data.nbytes for source in sources)
+        read = sum(source.decoded_bytes for source in sources)
         written = sum(bytes_of(output, {output: assumed_shape(output.partial_shape)}) for output in node.outputs())
         is_known = all(output.partial_shape.is_static for output in node.outputs())
         if is_known and written > self._growth * read and written > self._most_grown:
             return False
         # The result replaces Constants that no other node reads.
-        freed = sum(s.data.nbytes for s in sources if all(t.node is node for t in s.output(0).get_target_inputs()))
+        freed = sum(s.decoded_bytes for s in sources if all(t.node is node for t in s.output(0).get_target_inputs()))
         added, operations = written - freed, _operations_of(node)
         if added > self._bytes or operations > self._operations:
             return False
@@ -86,7 +87,8 @@ def _operations_of_body(body: Model) -> float:
 def fold_constants(model: Model) -> bool:
     """Replace values that depend on Constants alone, or on static shapes, by Constants.
 
-    Operations that exceed the FoldingBudget or cannot be evaluated stay. Ensures: types and shapes are inferred.
+    Operations that exceed the FoldingBudget or cannot be evaluated stay, and so do those that dequantize weights of
+    products and tables, see ``stays_compressed``. Ensures: types and shapes are inferred.
     """
     changed = False
     sinks, order = set(model.sinks), model.get_ordered_ops()
@@ -99,7 +101,8 @@ def fold_constants(model: Model) -> bool:
             node.infer()
         if isinstance(node, Result):
             continue
-        changed |= fold_node(node, budget)
+        if not stays_compressed(node):
+            changed |= fold_node(node, budget)
         if node not in sinks and not any(output.get_target_inputs() for output in node.outputs()):
             node.disconnect()
     return changed
@@ -132,11 +135,12 @@ def _known_outputs(node: Node, budget: FoldingBudget) -> Sequence[np.ndarray | N
     exact = [_exact_array(output) for output in node.outputs()]
     if all(array is not None for array in exact):
         return exact
-    arrays = [value.node.data for value in node.input_values() if isinstance(value.node, Constant)]
+    sources = [value.node for value in node.input_values() if isinstance(value.node, Constant)]
     if not node.deterministic or any(isinstance(output.element_type, ContainerType) for output in node.outputs()):
         return exact  # a Constant cannot hold a container
-    if not arrays or len(arrays) < node.get_input_size() or not has_evaluate(node) or not budget.spend(node):
+    if not sources or len(sources) < node.get_input_size() or not has_evaluate(node) or not budget.spend(node):
         return exact
+    arrays = [source.data for source in sources]
     try:
         return evaluate(node, arrays)
     except (HeteroError, ValueError, IndexError, TypeError, ArithmeticError, MemoryError):
@@ -168,14 +172,17 @@ def fold_weights(model: Model) -> bool:
     return any([fold_node(node, budget) for node in weights])
 
 
-def with_folded_weights(model: Model) -> Model:
+def with_folded_weights(model: Model, takes_compressed: bool = False) -> Model:
     """Return a copy of the model with folded weights, see ``fold_weights``, or the model if it has none to fold.
 
-    A device keeps the model itself for export, as it is smaller.
+    A device keeps the model itself for export, as it is smaller. ``takes_compressed``: whether the device reads weights
+    of ``fold_compressed_weights``.
     """
     if not _weights(model):
         return model
     copy = model.clone()
+    if takes_compressed:
+        fold_compressed_weights(copy)
     fold_weights(copy)
     return copy
 

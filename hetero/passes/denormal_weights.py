@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.graph import Constant, Model
 from hetero.graph.rt_info import copy_rt_info
 from hetero.passes.manager import changes_numerics, keeps_values
@@ -26,7 +27,7 @@ def flush_denormal_weights(model: Model) -> bool:
     """Replace f32 constants with denormal numbers that are weights of convolutions and matrix products."""
     changed = False
     for node in model.get_ordered_ops():
-        if not isinstance(node, Constant) or node.data.dtype != np.float32:
+        if not isinstance(node, Constant) or node.get_element_type() is not Type.f32:
             continue
         readers = [target for target in node.output(0).get_target_inputs() if isinstance(target.node, _PRODUCTS)]
         if readers and _has_denormals(node.data):

@@ -44,7 +44,7 @@ def compress_model(model: Model) -> None:
                 compress_model(body)
         if is_quantized or not isinstance(node, Constant) or node.get_element_type() not in (Type.f32, Type.f64):
             continue
-        if (node in shape_nodes and node.data.size <= MAX_VALUE_SIZE) or not _fits(node.data):
+        if (node in shape_nodes and node.contents.size <= MAX_VALUE_SIZE) or not _fits(node.data):
             continue
         half = Constant(node.data.astype(np.float16), name=f"{node.friendly_name}_compressed")
         decompressed = ops.Convert(half, node.get_element_type(), name=node.friendly_name)

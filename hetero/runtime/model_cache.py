@@ -21,6 +21,7 @@ import numpy as np
 
 from hetero import plugin
 from hetero import properties as props
+from hetero.core.compressed import PackedArray
 from hetero.core.shape import PartialShape
 from hetero.frontend.source import Stamp, record_files, stamp_of
 from hetero.graph import Constant, Model, Node, Parameter, Result
@@ -38,7 +39,7 @@ from hetero.system.tracing import span
 # Constants with at least this many bytes in total are hashed in threads.
 _PARALLEL_BYTES = 2**16
 # Fields of a node that _lines() handles separately.
-_SEPARATE_FIELDS = {"_inputs", "_outputs", "_friendly_name", "_instance_id", "bodies"}
+_SEPARATE_FIELDS = {"_inputs", "_outputs", "_friendly_name", "_instance_id", "bodies", "contents", "_decoded"}
 
 
 def model_hash(model: Model) -> str:
@@ -81,9 +82,9 @@ def _lines(model: Model, contents: list[memoryview]) -> Iterable[tuple[Any, ...]
         cls: type = type(node)
         fields = {key: value for key, value in vars(node).items() if key not in _SEPARATE_FIELDS}
         if isinstance(node, Constant):
-            data = fields.pop("data")
-            contents.append(_bytes_of(data))
-            fields |= {"type": node.get_element_type().to_string(), "shape": data.shape}
+            held = node.contents
+            contents.append(_bytes_of(held.content if isinstance(held, PackedArray) else node.data))
+            fields |= {"type": node.get_element_type().to_string(), "shape": held.shape}
         yield (
             tuple(node.type_info), code_key(cls), _name(node), _plain(fields),
             tuple((numbers[value.node], value.index) for value in node.input_values()),

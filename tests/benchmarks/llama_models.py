@@ -1,4 +1,9 @@
-"""A decoder like Llama with random weights, of hetero's operations. Caches are variables, or inputs and outputs."""
+"""A decoder like Llama with random weights, of hetero's operations. Caches are variables, or inputs and outputs.
+
+Its weights are real numbers, or integers with scales in the form in which OpenVINO's tools store them: int8 with a
+scale and a zero point for each row; int4 with those of each 128 elements of a row, besides the table of words and the
+last product, which are int8.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +12,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hetero import Model, Parameter, PartialShape, Type, ops
+from hetero import Constant, Model, Parameter, PartialShape, Type, ops
+from hetero.core.compressed import PackedArray
 from hetero.graph import Node, Output, Variable, VariableInfo
+
+# The elements of a row that have a scale in common in int4.
+GROUP = 128
 
 
 @dataclass
 class Llama:
     """The sizes of a decoder: by default 28 million weights.
 
-    ``has_past``: its caches are inputs ``past.key.0`` … and outputs ``present.key.0`` …, else variables.
+    ``weights``: "f32", "int8" or "int4". ``has_past``: its caches are inputs ``past.key.0`` … and outputs
+    ``present.key.0`` …, else variables.
     """
 
     words: int = 16000
@@ -24,14 +34,33 @@ class Llama:
     heads: int = 8
     hidden: int = 1408
     has_past: bool = False
+    weights: str = "f32"
     _random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
 
-    def _weight(self, *shape: int) -> np.ndarray:
-        return (self._random.standard_normal(shape) / math.sqrt(shape[-1])).astype(np.float32)
+    def _weight(self, rows: int, columns: int, least: str = "int4") -> Output:
+        """Return a matrix in the form of the weights; with ``least`` "int8" not in fewer bits."""
+        form = least if self.weights == "int4" else self.weights
+        if form == "f32":
+            numbers = self._random.standard_normal((rows, columns)) / math.sqrt(columns)
+            return Constant(numbers.astype(np.float32)).output(0)
+        kind, blocks = (Type.u4, columns // GROUP) if form == "int4" else (Type.u8, 1)
+        shape = (rows, blocks, columns // blocks) if form == "int4" else (rows, columns)
+        codes = ops.Convert(self._codes(kind, shape), Type.f16)
+        points = ops.Convert(self._codes(kind, (*shape[:-1], 1)), Type.f16)
+        # Differences of two codes have a deviation of 0.41 of their range.
+        scale = self._random.uniform(0.5, 1.5, (*shape[:-1], 1)) / (0.41 * (1 << kind.bitwidth) * math.sqrt(columns))
+        numbers = ops.Multiply(ops.Subtract(codes, points), scale.astype(np.float16))
+        if form == "int4":
+            numbers = ops.Reshape(numbers, np.array([rows, columns]), False)
+        return ops.Convert(numbers, Type.f32).output(0)
 
-    def _linear(self, x: Output, outputs: int) -> Output:
+    def _codes(self, kind: Type, shape: tuple[int, ...]) -> Constant:
+        content = np.frombuffer(self._random.bytes(math.prod(shape) * kind.bitwidth // 8), np.uint8)
+        return Constant(content.reshape(shape) if kind is Type.u8 else PackedArray(content, kind, shape))
+
+    def _linear(self, x: Output, outputs: int, least: str = "int4") -> Output:
         inputs = x.partial_shape[-1].get_length()
-        return ops.MatMul(x, self._weight(outputs, inputs), False, True).output(0)
+        return ops.MatMul(x, self._weight(outputs, inputs, least), False, True).output(0)
 
     def model(self) -> Model:
         """Return the model. Inputs: numbers of words ``[batch, sequence]`` and their places, and those of the caches.
@@ -44,14 +73,14 @@ class Llama:
         for parameter in (ids, places, beams):
             parameter.output(0).names = {parameter.friendly_name}
         caches: list[tuple[Parameter | Variable, Output]] = []
-        x = ops.Gather(self._weight(self.words, self.width), ids, np.int64(0)).output(0)
+        x = ops.Gather(self._weight(self.words, self.width, "int8"), ids, np.int64(0)).output(0)
         for layer in range(self.layers):
             x = ops.Add(x, self._attention(self._norm(x), places, beams, layer, caches)).output(0)
             y = self._norm(x)
             gated = ops.Multiply(ops.Swish(self._linear(y, self.hidden)), self._linear(y, self.hidden))
             x = ops.Add(x, self._linear(gated.output(0), self.width)).output(0)
         last = ops.Gather(x, np.array([-1]), np.int64(1)).output(0)
-        logits = self._linear(self._norm(last), self.words)
+        logits = self._linear(self._norm(last), self.words, "int8")
         for cache, grown in caches:
             if isinstance(cache, Parameter):
                 grown.names = {cache.friendly_name.replace("past", "present")}

@@ -9,7 +9,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from hetero.core.packing import is_packed, pack, packed_size, unpack
+from hetero.core.compressed import CompressedArray, PackedArray
+from hetero.core.packing import is_packed, pack, packed_size
 from hetero.core.types import Type
 from hetero.system.allocation import string_array
 
@@ -25,7 +26,7 @@ class WeightsWriter:
         # Offset by (digest, size) of the contents.
         self._offsets: dict[tuple[bytes, int], int] = {}
 
-    def add(self, array: np.ndarray, element_type: Type) -> tuple[int, int]:
+    def add(self, array: np.ndarray | CompressedArray, element_type: Type) -> tuple[int, int]:
         """Write the contents of an array unless the file has them already; return their offset and size in bytes."""
         content = encode(array, element_type)
         size = content.nbytes
@@ -39,8 +40,12 @@ class WeightsWriter:
         return self._offsets[key], size
 
 
-def encode(array: np.ndarray, element_type: Type) -> memoryview:
+def encode(array: np.ndarray | CompressedArray, element_type: Type) -> memoryview:
     """Return the bytes of an array as the weights file stores them."""
+    if isinstance(array, CompressedArray):
+        if isinstance(array, PackedArray):
+            return np.ascontiguousarray(array.content).data
+        array = array.decode()
     if element_type is Type.string:
         return memoryview(_encode_strings(array))
     if is_packed(element_type):
@@ -48,7 +53,7 @@ def encode(array: np.ndarray, element_type: Type) -> memoryview:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
-def decode(content: memoryview, element_type: Type, shape: tuple[int, ...]) -> np.ndarray:
+def decode(content: memoryview, element_type: Type, shape: tuple[int, ...]) -> np.ndarray | PackedArray:
     """Return the array stored in the bytes, as a view where possible. Raises ValueError if the size does not match."""
     if element_type is Type.string and 0 not in shape:
         return _decode_strings(content).reshape(shape)
@@ -58,7 +63,7 @@ def decode(content: memoryview, element_type: Type, shape: tuple[int, ...]) -> n
             f"{element_type}{list(shape)} takes {packed_size(count, element_type)} bytes, not {len(content)}"
         )
     if is_packed(element_type):
-        return unpack(content, element_type, shape)
+        return PackedArray(np.frombuffer(content, np.uint8), element_type, shape)
     return np.frombuffer(content, element_type.to_dtype()).reshape(shape)
 
 

@@ -150,8 +150,8 @@ def _add_layer(layers: Element, number: int, node: Node, weights: WeightsWriter)
 
 def _data_of(node: Node, weights: WeightsWriter) -> dict[str, str]:
     if isinstance(node, Constant):
-        offset, size = weights.add(node.data, node.get_element_type())
-        shape = ", ".join(map(str, node.data.shape))
+        offset, size = weights.add(node.contents, node.get_element_type())
+        shape = ", ".join(map(str, node.contents.shape))
         return {
             "element_type": node.get_element_type().to_string(), "shape": shape,
             "offset": str(offset), "size": str(size),

@@ -5,12 +5,15 @@ Integer matrix products and convolutions accumulate in i32, so they are exact.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from hetero import ops
+from hetero.core.compressed import PackedArray
 from hetero.core.types import Type
 from hetero.frontend.translation.values import arange, axis_length, convert_to, int64, normalize_axis, rank_of, reshape
-from hetero.graph import Output, constant_array
+from hetero.graph import Constant, Output, constant_array
 from hetero.system.errors import FrontendError
 
 
@@ -70,6 +73,30 @@ def dequantize(value: Output, scale: Output, zero_point: Output | None, kind: Ty
     exact = Type.i32 if value.element_type is Type.i32 else Type.f32
     number = convert_to(subtract_zero_point(value, zero_point, exact), Type.f32)
     return convert_to(ops.Multiply(number, convert_to(scale, Type.f32)).output(0), kind)
+
+
+def dequantize_in_blocks(
+    codes: Constant, scale: Output, zero_point: Output | None, axis: int, block: int, kind: Type
+) -> Output:
+    """Return ``dequantize`` of a constant with a scale, and maybe a zero point, for each block of ``block`` elements.
+
+    Blocks, which follow each other along ``axis``, have an axis of their own in the arithmetic, so that scales are not
+    repeated.
+    """
+    shape, contents = codes.contents.shape, codes.contents
+    lengths = (*shape[:axis], shape[axis] // block, block, *shape[axis + 1 :])
+    blocks = replace(contents, shape=lengths) if isinstance(contents, PackedArray) else codes.data.reshape(lengths)
+
+    def for_blocks(parameter: Output) -> Output:
+        array = constant_array(parameter)
+        if not rank_of(parameter):
+            return parameter
+        if array is not None:  # at once, as devices do not move elements of less than a byte
+            return Constant(np.expand_dims(array, axis + 1)).output(0)
+        return ops.Unsqueeze(parameter, int64([axis + 1])).output(0)
+
+    zero_point = None if zero_point is None else for_blocks(zero_point)
+    return reshape(dequantize(Constant(blocks).output(0), for_blocks(scale), zero_point, kind), shape)
 
 
 def subtract_zero_point(value: Output, zero_point: Output | None, kind: Type) -> Output:

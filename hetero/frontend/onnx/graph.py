@@ -157,8 +157,8 @@ class OnnxBuilder(GraphBuilder):
     def constant(self, key: str) -> Output | None:
         if key not in self.graph.initializers:
             return None
-        array = self.context.tensors.read(self.graph.initializers[key])
-        return self.scope.name(Constant(array), self.prefix + key).output(0)
+        contents = self.context.tensors.contents(self.graph.initializers[key])
+        return self.scope.name(Constant(contents), self.prefix + key).output(0)
 
     def translate(self) -> list[Value]:
         values = super().translate()

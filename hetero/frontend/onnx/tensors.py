@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 from onnx import TensorProto, numpy_helper
 
-from hetero.core.packing import is_packed, pack, packed_size, unpack
+from hetero.core.compressed import PackedArray
+from hetero.core.packing import is_packed, pack, packed_size
 from hetero.core.types import Type
 from hetero.frontend.source import Companion, map_file
 from hetero.system.allocation import string_array
@@ -64,13 +65,21 @@ class TensorReader:
         self._files: dict[str, memoryview] = {}
 
     def read(self, tensor: TensorProto) -> np.ndarray:
-        """Return a tensor as a read-only array. Raises FrontendError if its type, shape and data do not match."""
+        """Return a tensor as an array; see ``contents``."""
+        found = self.contents(tensor)
+        return found.decode() if isinstance(found, PackedArray) else found
+
+    def contents(self, tensor: TensorProto) -> np.ndarray | PackedArray:
+        """Return a tensor as a read-only array, packed if the file has it so.
+
+        Raises FrontendError if its type, shape and data do not match.
+        """
         try:
             return self._read(tensor)
         except (ValueError, TypeError, FrontendError) as error:
             raise FrontendError(f"tensor '{tensor.name}' cannot be read: {error}") from error
 
-    def _read(self, tensor: TensorProto) -> np.ndarray:
+    def _read(self, tensor: TensorProto) -> np.ndarray | PackedArray:
         kind, shape = element_type(tensor.data_type), tuple(tensor.dims)
         if min(shape, default=0) < 0:
             raise FrontendError(f"its shape {list(shape)} has a negative dimension")
@@ -86,7 +95,7 @@ class TensorReader:
         if len(data) != needed:
             raise FrontendError(f"it holds {len(data)} bytes, but {kind}{list(shape)} needs {needed}")
         if is_packed(kind):
-            return unpack(data, kind, shape)
+            return PackedArray(np.frombuffer(data, np.uint8), kind, shape)
         if not needed:
             return np.empty(shape, kind.to_dtype())
         return np.frombuffer(data, kind.to_dtype()).reshape(shape)

@@ -31,7 +31,7 @@ class ModelScope:
         """Return this Model's value for a value of the outer graph: a Parameter, or a copy of a Constant."""
         if isinstance(value.node, Constant):
             if value not in self._constants:
-                self._constants[value] = self.name(Constant(value.node.data), name)
+                self._constants[value] = self.name(Constant(value.node.contents), name)
             return self._constants[value].output(0)
         if value not in self.captured:
             parameter = Parameter(value.element_type, value.partial_shape)

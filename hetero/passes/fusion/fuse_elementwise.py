@@ -117,7 +117,7 @@ def _fuse(group: _Group) -> None:
     for value in dict.fromkeys(v for node in nodes for v in node.input_values() if v.node not in inside):
         own: Constant | Parameter
         if isinstance(value.node, Constant):
-            own = Constant(value.node.data)
+            own = Constant(value.node.contents)
         else:
             own = parameters[value] = Parameter(value.element_type, value.partial_shape)
         for target in value.get_target_inputs():

@@ -125,4 +125,4 @@ class OneDnnCompiledModel(CompiledModel):
 
 
 def _constant_bytes(model: Model) -> int:
-    return sum(node.data.nbytes for node in model.get_ordered_ops() if isinstance(node, Constant))
+    return sum(node.decoded_bytes for node in model.get_ordered_ops() if isinstance(node, Constant))

@@ -58,7 +58,7 @@ class OpenCLCompiledModel(CompiledModel):
         self._model, self.device, self._binaries = prepared.model, context.device, binaries
         self._tuning = Tuning.load(self.device, self.properties.value_of(props.tuning_file))
         _name_generators(prepared.model)
-        self._decompressed = with_folded_weights(prepared.model)
+        self._decompressed = with_folded_weights(prepared.model, takes_compressed=True)
         self.variables = [variable.info for variable in prepared.model.variables]
         self._growing, self._caches = find_growing(self._decompressed), find_caches(self._decompressed)
         self._constants = Constants(self.device.upload)

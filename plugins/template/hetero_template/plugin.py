@@ -21,6 +21,7 @@ from hetero.passes import (
     fuse_gelu,
     fuse_layer_norm,
     fuse_pad_into_convolution,
+    gather_compressed_rows,
     remove_identities,
     upgrade_opset,
 )
@@ -38,6 +39,7 @@ class TemplatePlugin(Plugin):
         fold_constant_if,
         upgrade_opset,
         fold_constants,
+        gather_compressed_rows,
         eliminate_dead_code,
         eliminate_common_subexpressions,
         remove_identities,

@@ -9,6 +9,7 @@ from hetero.core.types import Type
 from hetero.frontend.numerics.quantization import (
     broadcast_along_axis,
     dequantize,
+    dequantize_in_blocks,
     quantize,
     quantize_scaled,
     subtract_zero_point,
@@ -16,8 +17,16 @@ from hetero.frontend.numerics.quantization import (
 from hetero.frontend.onnx.node_context import OnnxNodeContext, rows, translator
 from hetero.frontend.onnx.translators.convolution import convolve
 from hetero.frontend.translation.translators import OptionalInput, Row, Translation
-from hetero.frontend.translation.values import convert_to, int64, per_channel, rank_of, reshape, scalar_like
-from hetero.graph import Output
+from hetero.frontend.translation.values import (
+    convert_to,
+    int64,
+    normalize_axis,
+    per_channel,
+    rank_of,
+    reshape,
+    scalar_like,
+)
+from hetero.graph import Constant, Output
 from hetero.system.errors import FrontendError
 
 
@@ -42,8 +51,12 @@ def quantize_linear(node: OnnxNodeContext) -> Translation:
 def dequantize_linear(node: OnnxNodeContext) -> Translation:
     value, scale = node.get_input(0), node.get_input(1)
     axis, block = node.get_attribute("axis", 1), node.get_attribute("block_size", 0)
-    zero_point = broadcast_along_axis(node.get_input(2), value, axis, block) if node.has_input(2) else None
     kind = node.get_type_attribute("output_dtype", scale.element_type)
+    if block and isinstance(value.node, Constant):
+        axis = normalize_axis(axis, rank_of(value))
+        if scale.partial_shape.is_static and value.shape[axis] == block * scale.shape[axis]:
+            return dequantize_in_blocks(value.node, scale, node.get_optional_input(2), axis, block, kind)
+    zero_point = broadcast_along_axis(node.get_input(2), value, axis, block) if node.has_input(2) else None
     return dequantize(value, broadcast_along_axis(scale, value, axis, block), zero_point, kind)
 
 

@@ -11,7 +11,7 @@ import pyopencl as cl
 
 from hetero.compiler import ProgramCache
 from hetero.graph import Model
-from hetero.passes import fold_weights
+from hetero.passes import fold_compressed_weights, fold_weights
 from hetero.system.errors import UnsupportedOperationError
 from hetero_opencl.compile.lower_model import lower_model
 from hetero_opencl.compile.segments import cut
@@ -42,6 +42,7 @@ def lower_for_profile(model: Model, profile: DeviceProfile, inputs: Sequence[np.
     if query.refused or query.prepared is None:
         raise UnsupportedOperationError(f"{profile.name} cannot run {next(iter(query.refused.values()), 'the model')}")
     prepared = query.prepared.model
+    fold_compressed_weights(prepared)
     fold_weights(prepared)
     stateless, _, _ = expose_variables(prepared, [False] * len(prepared.variables))
     constants = Constants(lambda array: cast(cl.Buffer, _NoMemory(array.nbytes)))

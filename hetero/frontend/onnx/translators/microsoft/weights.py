@@ -8,9 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
+from hetero.core.compressed import PackedArray
 from hetero.core.packing import unpack
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import broadcast_along_axis, dequantize
+from hetero.frontend.numerics.quantization import broadcast_along_axis, dequantize, dequantize_in_blocks
 from hetero.frontend.onnx.node_context import OnnxNodeContext, translator
 from hetero.frontend.onnx.translators.microsoft.fused import DOMAIN, add_optional
 from hetero.frontend.translation.translators import Translation
@@ -30,13 +31,17 @@ def matmul_n_bits(node: OnnxNodeContext) -> Translation:
     block_size = node.get_attribute("block_size")
     value, scales = node.get_input(0), reshape(node.get_input(2), (rows, -1))
     block_count = -(-columns // block_size)
-    integers = _unpack(node, 1, "B", bits, rows)[:, :columns]
     if not node.has_input(3):
         zero_point = _default_zero_point(bits)
     elif node.get_input(3).element_type is Type.u8:
         zero_point = Constant(_unpack(node, 3, "zero_points", bits, rows)[:, :block_count]).output(0)
     else:
         zero_point = reshape(node.get_input(3), (rows, -1))
+    if not node.has_input(4) and not columns % block_size and rank_of(zero_point) in (0, 2):
+        codes = Constant(_packed(node, bits, (rows, columns)))
+        weights = dequantize_in_blocks(codes, scales, zero_point, 1, block_size, value.element_type)
+        return add_optional(ops.MatMul(value, weights, False, True), node.get_optional_input(5))
+    integers = _unpack(node, 1, "B", bits, rows)[:, :columns]
     # The block of each column: consecutive blocks, or as in the input g_idx.
     blocks = node.get_input(4) if node.has_input(4) else int64(np.arange(columns) // block_size).output(0)
     scales, zero_point = (_take(p, blocks, 1) if rank_of(p) else p for p in (scales, zero_point))
@@ -52,6 +57,12 @@ def _unpack(node: OnnxNodeContext, index: int, name: str, bits: int, rows: int) 
     if bits == 8:
         return content.reshape(rows, -1)
     return unpack(np.ascontiguousarray(content), _TYPES[bits], (content.size * 8 // bits,)).reshape(rows, -1)
+
+
+def _packed(node: OnnxNodeContext, bits: int, shape: tuple[int, int]) -> np.ndarray | PackedArray:
+    """Return the integers of B, whose rows have whole blocks, as they are in the file."""
+    content = constant_input(node, 1, "B").reshape(-1)
+    return content.reshape(shape) if bits == 8 else PackedArray(content, _TYPES[bits], shape)
 
 
 def _default_zero_point(bits: int) -> Output:

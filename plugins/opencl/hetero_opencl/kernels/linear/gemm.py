@@ -29,6 +29,7 @@ from hetero_opencl.kernels.common.definition import (
 )
 from hetero_opencl.kernels.common.view import broadcast_shapes
 from hetero_opencl.kernels.elementwise.epilogue import EpilogueMaker, make_epilogue, no_epilogue
+from hetero_opencl.kernels.linear.compressed_gemm import compressed_weights
 from hetero_opencl.kernels.linear.gemv import gemv, is_gemv, shared_gemv
 from hetero_opencl.kernels.linear.group_gemm import FULL, choose_tile, group_gemm
 from hetero_opencl.kernels.linear.product import Batch, Factors, Product
@@ -179,6 +180,8 @@ unsupported_gemm = unsupported_unless(SUMS)
 
 
 def _seconds(operation: KernelOperation, profile: DeviceProfile) -> float:
+    if compressed_weights(operation.main) is not None:
+        return math.inf  # it would read them decoded
     # A gemm from rows reaches about 60 % of that of packed matrices.
     flops = 2 * math.prod(operation.result.shape) * (operation.source(0).shape or (1,))[-1]
     seconds = flops / (0.6 * profile.flops_per_second) + traffic(operation) / profile.bytes_per_second

@@ -15,6 +15,7 @@ from hetero.graph import constant_array, is_constant
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.definition import implements, source
 from hetero_opencl.kernels.elementwise.epilogue import make_epilogue
+from hetero_opencl.kernels.linear.compressed_gemm import compressed_weights
 from hetero_opencl.lowering.implementation import Configuration, Implementation, KernelOperation, Signature
 from hetero_opencl.lowering.lowering import Lowering
 from hetero_opencl.profiles.profile import DeviceProfile, Family
@@ -51,6 +52,8 @@ class PackedGemm(Implementation):
             return f"it computes in f32, not in {a.element_type}"
         if len(a.shape) < 2 or len(b.shape) < 2 or matmul.transpose_a or not math.prod((*a.shape, *b.shape)):
             return "its inputs are matrices in rows"
+        if compressed_weights(matmul) is not None:
+            return "its right matrix is compressed"
         if math.prod(b.shape[:-2]) > 1 and (is_constant(b) or a.shape[:-2] != b.shape[:-2]):
             return "all matrices of the batch have the right matrix in common, or each has its own computed one"
         return None
