@@ -34,8 +34,9 @@ __all__ = [
     "CoordinateDiff", "Core", "Dimension", "DiscreteTypeInfo", "Extension", "FrontEndManager", "HeteroError",
     "InferRequest", "Input", "Layout", "Model", "Node", "OVAny", "Op", "OpExtension", "Output", "Parameter",
     "PartialShape", "ProfilingInfo", "RTMap", "RemoteContext", "RemoteTensor", "Shape", "Strides", "Symbol", "Tensor",
-    "TensorVector", "Type", "compile_model", "convert_model", "get_batch", "layout_helpers", "ops", "preprocess",
-    "properties", "save_model", "serialize", "set_batch", "shutdown", "tensor_from_file",
+    "TensorVector", "Type", "compile_model", "compress_weights", "convert_model", "get_batch",
+    "layout_helpers", "ops", "preprocess", "properties", "save_model", "serialize", "set_batch",
+    "shutdown", "tensor_from_file",
 ]  # fmt: skip
 
 provide("operations", lambda: import_module("hetero.ops"))
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from hetero import layout_helpers, ops, preprocess, properties
     from hetero.frontend import Extension, OpExtension
     from hetero.frontend.ir import save_model, serialize
+    from hetero.passes.compression.weight_compression import compress_weights
     from hetero.plugin import ProfilingInfo, RemoteContext, RemoteTensor
     from hetero.runtime import (
         AsyncInferQueue,
@@ -74,6 +76,7 @@ _LAZY_ATTRIBUTES = {
     **dict.fromkeys(("ProfilingInfo", "RemoteContext", "RemoteTensor"), "hetero.plugin"),
     **dict.fromkeys(("Extension", "OpExtension"), "hetero.frontend"),
     **dict.fromkeys(("Version", "get_version"), "hetero.runtime.version"),
+    "compress_weights": "hetero.passes.compression.weight_compression",
     "convert_model": "hetero.runtime.convert",
     **dict.fromkeys(("save_model", "serialize"), "hetero.frontend.ir"),
 }

@@ -10,7 +10,7 @@ from hetero.passes.cleanup import (
     is_identity,
     remove_identities,
 )
-from hetero.passes.compressed_weights import fold_compressed_weights, gather_compressed_rows
+from hetero.passes.compression.compressed_weights import fold_compressed_weights, gather_compressed_rows
 from hetero.passes.constant_folding import fold_constants, fold_weights, with_folded_weights
 from hetero.passes.denormal_weights import flush_denormal_weights
 from hetero.passes.fusion.activations import align_prelu_slopes, fuse_gelu, fuse_swish

@@ -16,7 +16,7 @@ from hetero.ops.control_flow.bodies import MISSING_BODY
 from hetero.ops.control_flow.control_flow import SubGraphOp
 from hetero.ops.convolution import CONVOLUTIONS
 from hetero.ops.work_estimate import assumed_shape, bytes_of, work_of
-from hetero.passes.compressed_weights import fold_compressed_weights, stays_compressed
+from hetero.passes.compression.compressed_weights import fold_compressed_weights, stays_compressed
 from hetero.passes.manager import keeps_values
 from hetero.reference import evaluate, has_evaluate
 from hetero.system.errors import HeteroError

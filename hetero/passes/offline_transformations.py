@@ -14,9 +14,9 @@ from hetero.passes import (
     fold_constants,
     remove_identities,
 )
-from hetero.passes.fp16_compression import compress_model
+from hetero.passes.compression.fp16_compression import compress_model
+from hetero.passes.compression.weight_quantization import compress_quantized_weights
 from hetero.passes.pruning import prune_channels
-from hetero.passes.weight_quantization import compress_quantized_weights
 
 
 def apply_moc_transformations(model: Model, cf: bool, smart_reshape: bool = False) -> None:

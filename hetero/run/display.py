@@ -131,7 +131,14 @@ def show_compilation(console: Console, report: Compilation) -> None:
 
 
 def show_conversion(console: Console, report: Conversion) -> None:
-    """Print the files of a converted model."""
+    """Print the files of a converted model, and what became of its weights."""
+    if layers := report.weights:
+        counts = Counter(layer.mode.partition("_")[0] for layer in layers)
+        kinds = " and ".join(f"{count} in {mode}" for mode, count in sorted(counts.items()))
+        before, after = (sum(sizes) / 1e6 for sizes in zip(*((x.bytes_before, x.bytes_after) for x in layers)))
+        worst = max(layers, key=lambda layer: layer.error)
+        _line(console, f"weights: {before:.1f} MB became {after:.1f} MB, {kinds}")
+        _line(console, f"largest error: {worst.error:.1%} of the weights '{worst.name}' ({worst.mode})")
     _line(console, f"written: {' and '.join(report.files)}, {report.operations} operations")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -91,10 +91,17 @@ def convert(
         ),
     ] = "",
     shapes: Shapes = [],  # noqa: B006
-    compress: Annotated[
-        bool,
-        typer.Option("--compress-to-fp16", help="Store f32 and f64 constants as f16, like ovc."),
-    ] = False,
+    weights: Annotated[
+        Literal["fp16", "int8", "int4"] | None,
+        typer.Option("--weights", help="Store f32 and f64 constants as f16, or weights as integers with scales."),
+    ] = None,
+    group: Annotated[int, typer.Option("--group", help="The elements that have a scale in common in int4.")] = 128,
+    ratio: Annotated[
+        float, typer.Option("--ratio", help="The part of the weights in int4; those with larger errors are in int8.")
+    ] = 1.0,
+    keep: Annotated[
+        list[str], typer.Option("--keep", metavar="PATTERN", help="Names of weights or operations to leave alone.")
+    ] = [],  # noqa: B006
     extensions: Extensions = [],  # noqa: B006
     as_json: Json = False,
     debug: Debug = False,
@@ -102,10 +109,11 @@ def convert(
     """Convert a model of any format to OpenVINO IR or ONNX."""
     with one_line_errors(debug):
         from hetero.run.display import progress_bar, show_conversion
-        from hetero.run.model_writing import convert_model, converted_files
+        from hetero.run.model_writing import WeightFormat, convert_model, converted_files
 
         files = converted_files(output or f"{Path(model).stem}.xml")
         with progress_bar() as progress:
             _, network = read_model(model, extensions, progress, files)
-            report = convert_model(network, files, shapes, compress)
+            stored = WeightFormat(weights) if weights else None
+            report = convert_model(network, files, shapes, stored, group, ratio, keep)
         print_report(report, as_json, show_conversion)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from hetero.frontend.ir.writer import save_model
 from hetero.frontend.onnx.package_import import importing_onnx
 from hetero.graph import Model, is_terminal
+from hetero.passes.compression.weight_compression import CompressedLayer, compress_layers
 from hetero.run.input_shapes import parse_shapes, reshape
 from hetero.run.model_files import Progress, compile_model
 from hetero.run.yaml_runs.runner import PlacementInfo, placement_of
@@ -22,10 +24,19 @@ from hetero.system.files import atomic_write
 
 @dataclass(frozen=True)
 class Conversion:
-    """The result: the files, and the number of operations."""
+    """The result: the files, the number of operations, and the weights that were compressed to integers."""
 
     files: list[str]
     operations: int
+    weights: list[CompressedLayer]
+
+
+class WeightFormat(StrEnum):
+    """In what weights are stored."""
+
+    fp16 = "fp16"
+    int8 = "int8"
+    int4 = "int4"
 
 
 def converted_files(text: str) -> list[Path]:
@@ -36,11 +47,26 @@ def converted_files(text: str) -> list[Path]:
     return [file] if file.suffix == ".onnx" else [file, writable_file(str(file.with_suffix(".bin")), Path())]
 
 
-def convert_model(model: Model, files: Sequence[Path], shapes: Sequence[str], compress_to_fp16: bool) -> Conversion:
-    """Reshape the model to shapes such as ``x=1,3``, and write it. Raises HeteroError."""
+def convert_model(
+    model: Model,
+    files: Sequence[Path],
+    shapes: Sequence[str],
+    weights: WeightFormat | None = None,
+    group_size: int = 128,
+    ratio: float = 1.0,
+    kept: Sequence[str] = (),
+) -> Conversion:
+    """Reshape the model to shapes such as ``x=1,3``, compress its weights, and write it. Raises HeteroError.
+
+    ``group_size``, ``ratio`` and ``kept``, the patterns of names to leave alone, are those of ``compress_layers``.
+    """
     reshape(model, parse_shapes(shapes, model))
-    write_model(model, files, compress_to_fp16)
-    return Conversion([str(file) for file in files], sum(not is_terminal(node) for node in model.get_ordered_ops()))
+    operations = sum(not is_terminal(node) for node in model.get_ordered_ops())
+    layers: list[CompressedLayer] = []
+    if weights in (WeightFormat.int8, WeightFormat.int4):
+        layers = compress_layers(model, f"{weights}_asym", ratio, group_size, kept)
+    write_model(model, files, weights is WeightFormat.fp16)
+    return Conversion([str(file) for file in files], operations, layers)
 
 
 def write_model(model: Model, files: Sequence[Path], compress_to_fp16: bool = False) -> None:

@@ -18,6 +18,7 @@ from tests.benchmarks import (
     caching,
     cold_start,
     compilation,
+    compressed_weights,
     decoding,
     handover,
     import_time,
@@ -61,6 +62,7 @@ BENCHMARKS: dict[str, Callable[[], Iterable[list[str]]]] = {
     "cold_start": cold_start.compare,
     "lengths": lengths.compare,
     "decoding": decoding.compare,
+    "compressed_weights": compressed_weights.compare,
     "virtual_devices": virtual_devices.compare,
 }
 

@@ -12,6 +12,7 @@ import openvino
 import pytest
 from typer.testing import CliRunner
 
+from hetero import Model, Parameter, Type, ops, serialize
 from hetero.run.cli import app
 from tests.run.test_cli import X, folder, hetero, write_model
 
@@ -84,24 +85,36 @@ def test_convert(folder):
     for shapes, expected in (([], "[?,3]"), (["--shape", "x=2,3"], "[2,3]")):
         result = hetero("convert", "dynamic.onnx", "-o", "ir.xml", "--json", *shapes)
         assert result.exit_code == 0, result.stderr
-        assert json.loads(result.stdout) == {"files": ["ir.xml", "ir.bin"], "operations": 3}
+        assert json.loads(result.stdout) == {"files": ["ir.xml", "ir.bin"], "operations": 3, "weights": []}
         converted = openvino.Core().read_model("ir.xml")
         assert str(converted.input().partial_shape) == expected
         x = np.concatenate([X, X])
         np.testing.assert_allclose(openvino.compile_model(converted, "CPU")(x)[0], np.concatenate([Y, Y]), rtol=1e-5)
 
 
-@pytest.mark.parametrize("compression", [[], ["--compress-to-fp16"]])
+@pytest.mark.parametrize("compression", [[], ["--weights", "fp16"]])
 def test_convert_to_onnx(folder, compression):
     """ONNX Runtime runs the result, with the reshaped input."""
     result = hetero("convert", "model.onnx", "-o", "copy.onnx", "--shape", "x=2,3", "--json", *compression)
     assert result.exit_code == 0, result.stderr
-    assert json.loads(result.stdout) == {"files": ["copy.onnx"], "operations": 3}
+    assert json.loads(result.stdout) == {"files": ["copy.onnx"], "operations": 3, "weights": []}
     session = onnxruntime.InferenceSession(folder / "copy.onnx")
     assert session.get_inputs()[0].shape == [2, 3]
     np.testing.assert_allclose(session.run(["y"], {"x": np.concatenate([X, X])})[0], np.concatenate([Y, Y]), rtol=1e-5)
     result = hetero("convert", "model.onnx", "-o", "model.onnx")
     assert result.exit_code == 2 and "model.onnx" in result.stderr
+
+
+def test_convert_says_the_errors_of_weights(folder):
+    weights = np.random.default_rng(1).standard_normal((256, 128)).astype(np.float32)
+    x = Parameter(Type.f32, [-1, 256], name="x")
+    serialize(Model([ops.MatMul(ops.MatMul(x, weights, False, False), weights, False, True)], [x]), "wide.xml")
+    result = hetero("convert", "wide.xml", "-o", "small.xml", "--weights", "int4", "--group", "64")
+    assert result.exit_code == 0, result.stderr
+    first, second, _ = result.stdout.splitlines()
+    assert first == "weights: 0.3 MB became 0.1 MB, 1 in int4 and 1 in int8"
+    assert second.startswith("largest error: ") and second.endswith("(int4_asym)")
+    assert (folder / "small.bin").stat().st_size < 0.25 * (folder / "wide.bin").stat().st_size
 
 
 @pytest.mark.parametrize(
@@ -121,6 +134,8 @@ def test_convert_to_onnx(folder, compression):
             "the name of the file must end in .xml or .onnx, but is model.ir",
         ),
         (["convert", "model.onnx", "--shape", "z=1,3"], "z"),
+        (["convert", "model.onnx", "--weights", "int3"], "'int3' is not one of 'fp16', 'int8', 'int4'"),
+        (["convert", "model.onnx", "--weights", "int4", "--group", "12"], "must be a multiple of 8, but is 12"),
     ],
 )
 def test_bad_input_is_one_line(folder, arguments, message):

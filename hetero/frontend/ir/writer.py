@@ -18,7 +18,7 @@ from hetero.graph import Constant, Model, Node, Op, Output, Result, is_execution
 from hetero.graph.execution import LAYER_TYPE
 from hetero.graph.model import checked_model
 from hetero.ops.control_flow.bodies import MultiSubGraphOp
-from hetero.passes.fp16_compression import compress_to_f16
+from hetero.passes.compression.fp16_compression import compress_to_f16
 from hetero.system.errors import ArgumentTypeError, FrontendError
 from hetero.system.files import atomic_write
 

@@ -13,7 +13,7 @@ from hetero.frontend.onnx.node_writer import OPSETS
 from hetero.graph import Model, walk_nested
 from hetero.graph.model import checked_model
 from hetero.graph.rt_info import METADATA
-from hetero.passes.fp16_compression import compress_to_f16
+from hetero.passes.compression.fp16_compression import compress_to_f16
 from hetero.passes.upgrade_opset import upgrade_opset
 from hetero.system.errors import FrontendError
 from hetero.system.files import atomic_write

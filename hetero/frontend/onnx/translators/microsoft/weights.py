@@ -29,6 +29,7 @@ def matmul_n_bits(node: OnnxNodeContext) -> Translation:
     node.check_only_supported(weight_prepacked=0)
     rows, columns, bits = (node.get_attribute(name) for name in ("N", "K", "bits"))
     block_size = node.get_attribute("block_size")
+    _check_bits(bits)
     value, scales = node.get_input(0), reshape(node.get_input(2), (rows, -1))
     block_count = -(-columns // block_size)
     if not node.has_input(3):
@@ -49,10 +50,14 @@ def matmul_n_bits(node: OnnxNodeContext) -> Translation:
     return add_optional(ops.MatMul(value, weights, False, True), node.get_optional_input(5))
 
 
-def _unpack(node: OnnxNodeContext, index: int, name: str, bits: int, rows: int) -> np.ndarray:
-    """Unpack the bytes of a constant input to integers ``[rows, …]``. Each row begins at a byte boundary."""
+def _check_bits(bits: int) -> None:
     if bits not in _TYPES:
         raise FrontendError(f"attribute bits must be 2, 4 or 8, but is {bits}")
+
+
+def _unpack(node: OnnxNodeContext, index: int, name: str, bits: int, rows: int) -> np.ndarray:
+    """Unpack the bytes of a constant input to integers ``[rows, …]``. Each row begins at a byte boundary."""
+    _check_bits(bits)
     content = constant_input(node, index, name)
     if bits == 8:
         return content.reshape(rows, -1)

@@ -18,31 +18,30 @@
 #define CODES (32 / BITS)
 #define MASK ((1u << BITS) - 1)
 
-// A work-item computes ROWS rows and a panel in registers. Work-items with the same panel follow each other, so that it
-// stays in the second-level cache. The global size is (ceil(rows / ROWS), panels, 1), the local size (1, 1, 1).
-kernel void compressed_gemm(global const A *restrict a, global const uint *restrict words,
-                            global const SCALE *restrict scales, global const ZERO *restrict zeros,
-                            global C *restrict c, const int rows, const int columns, const int depth
-                            EPILOGUE_PARAMETERS)
+// Compute the results of a tile. With `is_exact`, zero points are subtracted from each code, else from the sums, which
+// is faster, but wrong if a sum is not finite.
+static inline __attribute__((always_inline)) void sum_tile(
+    global const A *restrict a, global const uint *restrict words, global const SCALE *restrict scales,
+    global const ZERO *restrict zeros, const int *at, const int depth, const int is_exact,
+    float16 total[ROWS][VECTORS])
 {
-    const int row = get_global_id(0) * ROWS, panel = get_global_id(1), column = panel * PANEL;
-    words += (long)panel * (depth / CODES) * PANEL;
-    scales += (long)panel * (depth / BLOCK) * PANEL;
-    zeros += ZERO_POINTS * (long)panel * (depth / BLOCK) * PANEL;
-    // Rows past the end repeat the last one; they are not stored.
-    int at[ROWS];
-    #pragma unroll
-    for (int i = 0; i < ROWS; i++) at[i] = min(row + i, rows - 1) * depth;
-
-    float16 total[ROWS][VECTORS];
     #pragma unroll
     for (int i = 0; i < ROWS; i++) {
         #pragma unroll
         for (int j = 0; j < VECTORS; j++) total[i][j] = 0;
     }
     for (int start = 0; start < depth; start += STEP) {
-        float16 sum[ROWS][VECTORS];
+        const int block = start / BLOCK * PANEL;
+        float16 sum[ROWS][VECTORS], zero[VECTORS];
         float factors[ROWS];
+        #pragma unroll
+        for (int j = 0; j < VECTORS; j++) {
+#if ZERO_POINTS
+            zero[j] = convert_float16(ZERO_LOAD16(zeros + block + 16 * j));
+#else
+            zero[j] = ZERO_POINT;
+#endif
+        }
         #pragma unroll
         for (int i = 0; i < ROWS; i++) {
             factors[i] = 0;
@@ -65,26 +64,51 @@ kernel void compressed_gemm(global const A *restrict a, global const uint *restr
                 #pragma unroll
                 for (int j = 0; j < VECTORS; j++) {
                     // Processors convert signed integers faster.
-                    const float16 code = convert_float16(as_int16(word[j] & MASK));
+                    float16 code = convert_float16(as_int16(word[j] & MASK));
+                    if (is_exact) code = code - zero[j];
                     word[j] = word[j] >> BITS;
                     #pragma unroll
                     for (int i = 0; i < ROWS; i++) sum[i][j] = sum[i][j] + factor[i] * code;
                 }
             }
         }
-        const int block = start / BLOCK * PANEL;
         #pragma unroll
         for (int j = 0; j < VECTORS; j++) {
             const float16 scale = SCALE_LOAD16(scales + block + 16 * j);
-#if ZERO_POINTS
-            const float16 zero = convert_float16(ZERO_LOAD16(zeros + block + 16 * j));
-#else
-            const float16 zero = ZERO_POINT;
-#endif
             #pragma unroll
-            for (int i = 0; i < ROWS; i++) total[i][j] = total[i][j] + scale * (sum[i][j] - zero * factors[i]);
+            for (int i = 0; i < ROWS; i++) {
+                if (!is_exact) sum[i][j] = sum[i][j] - zero[j] * factors[i];
+                total[i][j] = total[i][j] + scale * sum[i][j];
+            }
         }
     }
+}
+
+// A work-item computes ROWS rows and a panel in registers. Work-items with the same panel follow each other, so that it
+// stays in the second-level cache. The global size is (ceil(rows / ROWS), panels, 1), the local size (1, 1, 1).
+kernel void compressed_gemm(global const A *restrict a, global const uint *restrict words,
+                            global const SCALE *restrict scales, global const ZERO *restrict zeros,
+                            global C *restrict c, const int rows, const int columns, const int depth
+                            EPILOGUE_PARAMETERS)
+{
+    const int row = get_global_id(0) * ROWS, panel = get_global_id(1), column = panel * PANEL;
+    words += (long)panel * (depth / CODES) * PANEL;
+    scales += (long)panel * (depth / BLOCK) * PANEL;
+    zeros += ZERO_POINTS * (long)panel * (depth / BLOCK) * PANEL;
+    // Rows past the end repeat the last one; they are not stored.
+    int at[ROWS];
+    #pragma unroll
+    for (int i = 0; i < ROWS; i++) at[i] = min(row + i, rows - 1) * depth;
+
+    float16 total[ROWS][VECTORS];
+    sum_tile(a, words, scales, zeros, at, depth, 0, total);
+    int are_finite = 1;
+    #pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+        #pragma unroll
+        for (int j = 0; j < VECTORS; j++) are_finite &= all(isfinite(total[i][j]));
+    }
+    if (!are_finite) sum_tile(a, words, scales, zeros, at, depth, 1, total);
     #pragma nounroll
     for (int i = 0; i < min(ROWS, rows - row); i++) {
         #pragma nounroll

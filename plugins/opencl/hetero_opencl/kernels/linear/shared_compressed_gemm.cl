@@ -31,23 +31,6 @@ kernel void shared_compressed_gemm(global const A *restrict a, global const uint
         total[i] = 0;
     }
     for (int start = part * STEP; start < depth; start += PARTS * STEP) {
-        float sum[ROWS], factors[ROWS];
-        #pragma unroll
-        for (int i = 0; i < ROWS; i++) sum[i] = factors[i] = 0;
-        for (int k = start; k < start + STEP; k += CODES) {
-            uint word = words[k / CODES * PANEL];
-            #pragma unroll
-            for (int t = 0; t < CODES; t++) {
-                const float code = (float)(word & MASK);
-                word >>= BITS;
-                #pragma unroll
-                for (int i = 0; i < ROWS; i++) {
-                    const float factor = A_LOAD(a, at[i] + k + t);
-                    factors[i] += factor;
-                    sum[i] += factor * code;
-                }
-            }
-        }
         const int block = start / BLOCK * PANEL;
         const float scale = SCALE_LOAD(scales, block);
 #if ZERO_POINTS
@@ -55,8 +38,21 @@ kernel void shared_compressed_gemm(global const A *restrict a, global const uint
 #else
         const float zero = ZERO_POINT;
 #endif
+        float sum[ROWS];
         #pragma unroll
-        for (int i = 0; i < ROWS; i++) total[i] += scale * (sum[i] - zero * factors[i]);
+        for (int i = 0; i < ROWS; i++) sum[i] = 0;
+        for (int k = start; k < start + STEP; k += CODES) {
+            uint word = words[k / CODES * PANEL];
+            #pragma unroll
+            for (int t = 0; t < CODES; t++) {
+                const float code = (float)(word & MASK) - zero;
+                word >>= BITS;
+                #pragma unroll
+                for (int i = 0; i < ROWS; i++) sum[i] += A_LOAD(a, at[i] + k + t) * code;
+            }
+        }
+        #pragma unroll
+        for (int i = 0; i < ROWS; i++) total[i] += scale * sum[i];
     }
     #pragma unroll
     for (int i = 0; i < ROWS; i++) parts[part][i][lane] = total[i];

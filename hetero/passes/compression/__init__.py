@@ -1,0 +1,1 @@
+"""Passes that store weights in fewer bits, and those that keep them so."""
