@@ -108,7 +108,7 @@ def test_convert_to_onnx(folder, compression):
 def test_convert_says_the_errors_of_weights(folder):
     weights = np.random.default_rng(1).standard_normal((256, 128)).astype(np.float32)
     x = Parameter(Type.f32, [-1, 256], name="x")
-    serialize(Model([ops.MatMul(ops.MatMul(x, weights, False, False), weights, False, True)], [x]), "wide.xml")
+    serialize(Model([ops.MatMul(ops.MatMul(x, weights, False, False), -weights, False, True)], [x]), "wide.xml")
     result = hetero("convert", "wide.xml", "-o", "small.xml", "--weights", "int4", "--group", "64")
     assert result.exit_code == 0, result.stderr
     first, second, _ = result.stdout.splitlines()
