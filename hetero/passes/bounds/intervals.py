@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from hetero import ops
 from hetero.core.dimension import Dimension
+from hetero.core.packing import is_packed
 from hetero.core.types import Type
 from hetero.graph import Constant, Node, Output, Parameter
 from hetero.ops.detection.nms import BoxSuppression
@@ -93,7 +94,8 @@ class Intervals:
         found = _known_elements(value)
         if found is None and isinstance(node, Parameter) and node.known_interval is not None:
             found = Interval(*node.known_interval)
-        if found is None and isinstance(node, Constant) and is_integral(value):
+        is_wide = is_integral(value) and not is_packed(value.element_type)  # others would be decoded for little
+        if found is None and isinstance(node, Constant) and is_wide:
             found = Interval(int(node.data.min()), int(node.data.max())) if node.data.size else Interval(0, 0)
         rule = _rule_of(value)
         if found is None and rule is not None:

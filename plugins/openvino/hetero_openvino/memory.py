@@ -9,6 +9,7 @@ import numpy as np
 import openvino
 from openvino import op
 
+from hetero.core.compressed import CompressedArray, PackedArray
 from hetero.core.packing import is_packed, pack
 from hetero.core.types import Type
 
@@ -52,14 +53,17 @@ def copied_tensor(array: np.ndarray, kind: Type) -> openvino.Tensor:
     return tensor
 
 
-def constant(array: np.ndarray, kind: Type) -> op.Constant:
+def constant(array: np.ndarray | CompressedArray, kind: Type) -> op.Constant:
     """Return an OpenVINO constant in the memory of an array, which it keeps alive.
 
     Element types that numpy does not have are copied, as OpenVINO can keep no array of these alive.
     """
     if is_packed(kind):
-        content = openvino.Tensor(pack(array, kind), list(array.shape), _TYPES[kind])
+        packed = array.content if isinstance(array, PackedArray) else pack(np.asarray(array), kind)
+        content = openvino.Tensor(_memory_of(packed, "|u1", packed.shape), list(array.shape), _TYPES[kind])
         return op.Constant(content, shared_memory=False)
+    if isinstance(array, CompressedArray):
+        array = array.decode()
     array = np.ascontiguousarray(array) if array.ndim else array
     if array.dtype.isbuiltin == 1:  # 2 is a type that a library adds
         return op.Constant(_memory_of(array, array.dtype.str, array.shape, array), shared_memory=True)

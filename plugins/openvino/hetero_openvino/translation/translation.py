@@ -217,7 +217,7 @@ class _Graph:
                 self._enter(node.output(0))
             return op.Parameter(type_of(node.output(0)), shape_of(node.partial_shape)).outputs()
         if isinstance(node, Constant):
-            return constant(node.data, node.get_element_type()).outputs()
+            return constant(node.contents, node.get_element_type()).outputs()
         if (reason := limitation(node) or unchecked_reason(node)) is not None:
             raise Untranslatable(reason)
         if (weights := decompressed(node)) is not None:

@@ -55,7 +55,7 @@ def _weights_of(node: Node, common: int) -> _Weights | None:
         elements = convert.input_value(0).node if isinstance(convert, ops.Convert) else None
         if not isinstance(convert, ops.Convert) or not isinstance(elements, Constant):
             continue
-        if elements.get_element_type().bitwidth > 8 or elements.data.ndim not in (2, 3):
+        if elements.get_element_type().bitwidth > 8 or len(elements.contents.shape) not in (2, 3):
             continue
         scale, zero_point = _value_of(factor), _value_of(subtract.input_value(1)) if subtract else None
         if scale is not None and (zero_point is not None or subtract is None):
@@ -88,7 +88,7 @@ def _value_of(value: Output) -> np.ndarray | None:
 
 
 def _are_right(weights: _Weights) -> bool:
-    shape, common = weights.elements.data.shape, weights.common
+    shape, common = weights.elements.contents.shape, weights.common
     if len(shape) == 3:
         return _reads_zero_points(weights, shape[-1 if common == 0 else 0])
     changes = [np.broadcast_to(a, shape) for a in (weights.scale, weights.zero_point) if a is not None and a.size > 1]
@@ -106,7 +106,7 @@ def _reads_zero_points(weights: _Weights, outputs: int) -> bool:
 
 def _in_blocks(weights: _Weights, kind: Type) -> openvino.Output | None:
     """Return the weights in blocks, None if scales do not come in blocks."""
-    elements, shape, common = weights.elements, weights.elements.data.shape, weights.common
+    elements, shape, common = weights.elements, weights.elements.contents.shape, weights.common
     if len(shape) != 2:
         return None
     scale = np.broadcast_to(weights.scale, shape)
