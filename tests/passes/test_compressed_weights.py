@@ -53,6 +53,11 @@ def one_scale(kind, with_points):
     return *dequantized(codes(kind, OUTPUTS, INPUTS), kind, point, scales()), True
 
 
+def scales_of_columns(kind, with_points):
+    point = codes(kind, INPUTS) if with_points else None
+    return *dequantized(codes(kind, OUTPUTS, INPUTS), kind, point, scales(INPUTS)), True
+
+
 def blocks_of_rows(kind, with_points):
     point = codes(kind, OUTPUTS, BLOCKS, 1) if with_points else None
     value, numbers = dequantized(codes(kind, OUTPUTS, BLOCKS, BLOCK), kind, point, scales(OUTPUTS, BLOCKS, 1), Type.f16)
@@ -72,6 +77,7 @@ def moved_rows(kind, with_points):
 
 
 FORMS = (in_rows, in_columns, one_scale, blocks_of_rows, blocks_of_columns, moved_rows)
+TABLES = (in_rows, one_scale, scales_of_columns, blocks_of_rows)
 KINDS = (Type.u4, Type.i4, Type.u8, Type.i8)
 
 
@@ -112,7 +118,9 @@ def test_other_weights_stay_as_they_are(value):
     assert not fold_compressed_weights(Model([ops.MatMul(x, value(), False, True)], [x]))
 
 
-@pytest.mark.parametrize("form", [in_rows, one_scale, blocks_of_rows], ids=lambda form: form.__name__)
+@pytest.mark.parametrize(
+    "form", [in_rows, one_scale, scales_of_columns, blocks_of_rows], ids=lambda form: form.__name__
+)
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @pytest.mark.parametrize("with_points", [False, True])
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3)], ids=str)
@@ -141,6 +149,15 @@ def test_other_gathers_stay_as_they_are(gather):
     indices = Parameter(Type.i64, [-1])
     model = Model([gather(value, indices)], [indices])
     assert not gather_compressed_rows(model)
+
+
+def test_a_table_of_one_row():
+    value, numbers = dequantized(codes(Type.u8, 1, 1024), Type.u8, None, scales(1, 1))
+    indices = Parameter(Type.i64, [-1])
+    model = Model([ops.Gather(value, indices, np.int64(0))], [indices])
+    gather_compressed_rows(model)
+    (found,) = CORE.compile_model(model, "TEMPLATE")(np.zeros(3, np.int64)).values()
+    np.testing.assert_array_equal(found, numbers[[0, 0, 0]])
 
 
 def test_a_constant_is_decoded_while_it_is_used():

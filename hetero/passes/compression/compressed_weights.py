@@ -81,7 +81,7 @@ def _takes_rows(gather: Any) -> bool:
             return False
         node = node.input_value(0).node
     row = math.prod(node.contents.shape[1:])
-    return node.contents.shape[0] == count and (node.get_element_type().bitwidth == 8 or _is_in_bytes(node, row))
+    return node.contents.shape[0] == count > 1 and (node.get_element_type().bitwidth == 8 or _is_in_bytes(node, row))
 
 
 _ROW_WISE = (ops.Convert, ops.Subtract, ops.Multiply)
@@ -92,15 +92,18 @@ def _is_in_bytes(codes: Constant, row: int) -> bool:
 
 
 def _gathered(value: Output, gather: Node) -> Output:
-    """Return rows of a value, or the value itself if it has one, which is broadcast."""
+    """Return rows of a value."""
     node, indices, axis = value.node, gather.input_value(1), gather.input_value(2)
     if type(node) in _ROW_WISE:
-        return node.clone_with_new_inputs([_gathered(source, gather) for source in node.input_values()]).output(0)
+        # What is broadcast along the rows is the same for all.
+        inputs = [
+            source if len(source.shape) < len(value.shape) or source.shape[0] == 1 else _gathered(source, gather)
+            for source in node.input_values()
+        ]
+        return node.clone_with_new_inputs(inputs).output(0)
     if type(node) is ops.Reshape:
         rows = _gathered(node.input_value(0), gather)
         return ops.Reshape(rows, np.array([0] * len(indices.partial_shape) + [-1]), True).output(0)
-    if value.shape[:1] in ((), (1,)):
-        return value
     if isinstance(node, Constant) and is_packed(value.element_type):
         return _gathered_codes(node, indices, axis)
     return ops.Gather(value, indices, axis).output(0)
@@ -127,17 +130,22 @@ def stays_compressed(node: Node) -> bool:
     if type(node) not in _DEQUANTIZING or not node.output(0).partial_shape.is_static:
         return False
     source = node
-    while type(source) in _DEQUANTIZING:
+    for _ in range(_LONGEST):
         source = source.input_value(0).node
+        if type(source) not in _DEQUANTIZING:
+            break
     if not isinstance(source, Constant) or not _are_codes(source) or source.contents.size <= _SMALL:
         return False
-    readers, value = node.output(0).get_target_inputs(), node.output(0)
-    while len(readers) == 1 and type(next(iter(readers)).node) in _DEQUANTIZING:
-        value = next(iter(readers)).node.output(0)
-        readers = value.get_target_inputs()
+    readers = node.output(0).get_target_inputs()
+    for _ in range(_LONGEST):
+        if len(readers) != 1 or type((reader := next(iter(readers))).node) not in _DEQUANTIZING:
+            break
+        readers = reader.node.output(0).get_target_inputs()
     return any((type(r.node) is ops.MatMul and r.index == 1) or (_is_gather(r.node) and r.index == 0) for r in readers)
 
 
+# The most operations that dequantize, one after another.
+_LONGEST = 8
 # Weights of so few elements may take the memory of real numbers.
 _SMALL = 1 << 9
 
