@@ -128,10 +128,13 @@ def make_bindings(
         has_memory = has_memory or buffer in program.shared
         slack = SLACK if buffer in program.read_again else 0
         bindings.bind_or_copy(bindings.copies_after, buffer, region, None if is_shared or has_memory else slack)
+    # An output that is an input has its buffer, but a copy for the shape at hand.
+    copied = {id(region) for _, region in (*bindings.copies_before, *bindings.copies_after)}
     users = Counter(region.extent()[0] for region in (*bound_inputs.values(), *(region for _, region in bound_outputs)))
     for number, (buffer, place) in enumerate(zip((*program.inputs, *program.outputs), (*inputs, *outputs))):
         is_unread = number < len(inputs) and buffer not in bound_inputs
-        if place and (is_unread or (buffer in bindings.memory and users[place.extent()[0]] == 1)):
+        is_bound = buffer in bindings.memory and id(place) not in copied
+        if place and (is_unread or (is_bound and users[place.extent()[0]] == 1)):
             bindings.alone.add(number)
     return bindings
 

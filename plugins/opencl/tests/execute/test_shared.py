@@ -137,3 +137,19 @@ def test_shapes_beyond_the_memory_are_refused(context):
         remote = context.create_tensor(Type.f32, [2])
         SharedTensor(remote.memory, Type.f32, [2]).data  # noqa: B018
     assert not isinstance(context.create_host_tensor(Type.string, [2]), SharedTensor)
+
+
+def test_an_output_that_is_an_input_grows_with_it(device):
+    """Both have room for more than their first shapes, so that they stay in the same memory."""
+    x = Parameter(Type.i64, [-1])
+    request = CORE.compile_model(Model([ops.Unsqueeze(x, np.int64([0]))], [x]), device).create_infer_request()
+    context = CORE.get_default_context(device)
+    tensors = [context.create_host_tensor(Type.i64, shape) for shape in ([5], [1, 5])]
+    request.set_input_tensor(tensors[0])
+    request.set_output_tensor(tensors[1])
+    for count in (5, 6, 7, 4, 8):
+        tensors[0].set_shape([count])
+        tensors[0].data[:] = np.arange(count) + 10 * count
+        tensors[1].data[:] = -1
+        request.infer()
+        assert request.get_output_tensor().data.tolist() == [[*range(10 * count, 11 * count)]]
