@@ -11,6 +11,7 @@ from hetero.passes.cleanup import (
     remove_identities,
 )
 from hetero.passes.compression.compressed_weights import fold_compressed_weights, gather_compressed_rows
+from hetero.passes.compression.computed_constant import computed_constant
 from hetero.passes.constant_folding import fold_constants, fold_weights, with_folded_weights
 from hetero.passes.denormal_weights import flush_denormal_weights
 from hetero.passes.fusion.activations import align_prelu_slopes, fuse_gelu, fuse_swish
@@ -79,11 +80,12 @@ __all__ = [
     "AnyInput", "BackwardGraphRewrite", "ConstantFolding", "ConvertFP32ToFP16", "FusionRules", "GraphRewrite",
     "LowLatency2", "MakeStateful", "Manager", "Matcher", "MatcherPass", "ModelPass", "Optional", "Or", "Pass",
     "PassBase", "PassManager", "Predicate", "Serialize", "Version", "WrapType", "align_prelu_slopes", "attrs_match",
-    "changes_numerics", "channel_selection", "compute_integers_in_f32", "consumers_count", "does_keep_values",
-    "eliminate_common_subexpressions", "eliminate_dead_code", "flush_denormal_weights", "fold_batch_norm",
-    "fold_compressed_weights", "fold_constant_if", "fold_constants", "fold_weights", "fuse_attention",
-    "fuse_convolution", "fuse_elementwise", "fuse_gelu", "fuse_layer_norm", "fuse_pad_into_convolution", "fuse_swish",
-    "gather_compressed_rows", "has_static_dim", "has_static_dims", "has_static_rank", "has_static_shape", "is_identity",
+    "changes_numerics", "channel_selection", "compute_integers_in_f32", "computed_constant", "consumers_count",
+    "does_keep_values", "eliminate_common_subexpressions", "eliminate_dead_code", "flush_denormal_weights",
+    "fold_batch_norm", "fold_compressed_weights", "fold_constant_if", "fold_constants", "fold_weights",
+    "fuse_attention", "fuse_convolution", "fuse_elementwise", "fuse_gelu", "fuse_layer_norm",
+    "fuse_pad_into_convolution", "fuse_swish", "gather_compressed_rows", "has_static_dim", "has_static_dims",
+    "has_static_rank", "has_static_shape", "is_identity",
     "join_products", "keeps_values", "make_names_unique", "may_change_numerics", "rank_equals", "remove_identities",
     "shape_deciding_parameters", "shape_matches", "sink_channel_shuffles", "sink_transposes", "specialize",
     "split_batch_norm", "type_matches", "type_matches_any", "upgrade_opset", "with_folded_weights",

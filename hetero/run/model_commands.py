@@ -109,11 +109,10 @@ def convert(
     """Convert a model of any format to OpenVINO IR or ONNX."""
     with one_line_errors(debug):
         from hetero.run.display import progress_bar, show_conversion
-        from hetero.run.model_writing import WeightFormat, convert_model, converted_files
+        from hetero.run.model_writing import convert_model, converted_files
 
         files = converted_files(output or f"{Path(model).stem}.xml")
         with progress_bar() as progress:
             _, network = read_model(model, extensions, progress, files)
-            stored = WeightFormat(weights) if weights else None
-            report = convert_model(network, files, shapes, stored, group, ratio, keep)
+            report = convert_model(network, files, shapes, weights, group, ratio, keep)
         print_report(report, as_json, show_conversion)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +30,6 @@ class Conversion:
     weights: list[CompressedLayer]
 
 
-class WeightFormat(StrEnum):
-    """In what weights are stored."""
-
-    fp16 = "fp16"
-    int8 = "int8"
-    int4 = "int4"
-
-
 def converted_files(text: str) -> list[Path]:
     """Return the files to write: an .onnx file, or an .xml file and the .bin file beside it. Raises ConfigError."""
     file = writable_file(text, Path())
@@ -51,21 +42,22 @@ def convert_model(
     model: Model,
     files: Sequence[Path],
     shapes: Sequence[str],
-    weights: WeightFormat | None = None,
+    weights: str | None = None,
     group_size: int = 128,
     ratio: float = 1.0,
     kept: Sequence[str] = (),
 ) -> Conversion:
     """Reshape the model to shapes such as ``x=1,3``, compress its weights, and write it. Raises HeteroError.
 
-    ``group_size``, ``ratio`` and ``kept``, the patterns of names to leave alone, are those of ``compress_layers``.
+    ``weights`` is "fp16", "int8", "int4" or None. ``group_size``, ``ratio`` and ``kept``, the patterns of names to
+    leave alone, are those of ``compress_layers``.
     """
     reshape(model, parse_shapes(shapes, model))
     operations = sum(not is_terminal(node) for node in model.get_ordered_ops())
     layers: list[CompressedLayer] = []
-    if weights in (WeightFormat.int8, WeightFormat.int4):
+    if weights in ("int8", "int4"):
         layers = compress_layers(model, f"{weights}_asym", ratio, group_size, kept)
-    write_model(model, files, weights is WeightFormat.fp16)
+    write_model(model, files, weights == "fp16")
     return Conversion([str(file) for file in files], operations, layers)
 
 

@@ -14,8 +14,8 @@ from hetero.core.packing import is_packed, pack
 from hetero.core.types import Type
 from hetero.graph import Constant, Model, Node, Output, constant_array
 from hetero.graph.rt_info import copy_rt_info
+from hetero.passes.compression.computed_constant import computed_constant
 from hetero.passes.manager import keeps_values
-from hetero.reference import evaluate, has_evaluate
 
 # The operations between integers and the product that reads them; ``fold_constants`` leaves them as they are.
 _DEQUANTIZING = (ops.Convert, ops.Subtract, ops.Multiply, ops.Reshape, ops.Transpose)
@@ -212,21 +212,10 @@ def _dequantization(multiply: Node) -> _Dequantization | None:
         codes = convert.input_value(0).node if type(convert) is ops.Convert else None
         if not isinstance(codes, Constant) or not _are_codes(codes):
             continue
-        scale, zero_point = _value_of(factor), _value_of(subtract.input_value(1)) if subtract else None
+        scale, zero_point = computed_constant(factor), computed_constant(subtract.input_value(1)) if subtract else None
         if scale is not None and (subtract is None or zero_point is not None):
             return _Dequantization(codes, scale, zero_point)
     return None
-
-
-def _value_of(value: Output) -> np.ndarray | None:
-    """Return what a value is that is computed of Constants alone, None for any other."""
-    node = value.node
-    if isinstance(node, Constant):
-        return node.data
-    arrays = [_value_of(source) for source in node.input_values()] if has_evaluate(node) else []
-    if not arrays or not node.deterministic or any(array is None for array in arrays):
-        return None
-    return evaluate(node, [array for array in arrays if array is not None])[value.index]
 
 
 def _by_block(array: np.ndarray | None, axis: int, rank: int, blocks: int) -> np.ndarray | None:

@@ -17,7 +17,8 @@ import openvino
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Constant, Node, Output
-from hetero.reference import evaluate, has_evaluate
+from hetero.passes import computed_constant
+from hetero.reference import evaluate
 from hetero_openvino.memory import constant
 from hetero_openvino.translation.corrections import make
 
@@ -57,7 +58,7 @@ def _weights_of(node: Node, common: int) -> _Weights | None:
             continue
         if elements.get_element_type().bitwidth > 8 or len(elements.contents.shape) not in (2, 3):
             continue
-        scale, zero_point = _value_of(factor), _value_of(subtract.input_value(1)) if subtract else None
+        scale, zero_point = computed_constant(factor), computed_constant(subtract.input_value(1)) if subtract else None
         if scale is not None and (zero_point is not None or subtract is None):
             return _Weights(elements, convert, zero_point, scale, common)
     return None
@@ -74,17 +75,6 @@ def _common_axes(value: Output, axis_is_last: bool = True) -> set[int]:
         elif isinstance(reader, (ops.Convert, ops.Reshape, ops.Transpose)):
             axes |= _common_axes(reader.output(0), axis_is_last != isinstance(reader, ops.Transpose))
     return axes
-
-
-def _value_of(value: Output) -> np.ndarray | None:
-    """Return what a value computed of constants is, None if inputs decide it."""
-    node = value.node
-    if isinstance(node, Constant):
-        return node.data
-    inputs = [_value_of(source) for source in node.input_values()] if has_evaluate(node) else []
-    if not inputs or any(array is None for array in inputs):
-        return None
-    return evaluate(node, [array for array in inputs if array is not None])[value.index]
 
 
 def _are_right(weights: _Weights) -> bool:

@@ -1,22 +1,14 @@
 // Products of rows with a matrix of compressed weights: c[m][n] = EPILOGUE(sum over k of a[m][k] * b[k][n]), where
 // b[k][n] = (code - zero point) * scale, with a scale and a zero point for each BLOCK of rows of a column of b.
 //
-// A word of 32 bits holds the codes of 32 / BITS rows of a column, the first one in its lowest bits. Columns are in
-// panels of PANEL = 16 * VECTORS: words are [panels, depth * BITS / 32, PANEL], scales and zero points
-// [panels, depth / BLOCK, PANEL]. STEP rows, a divisor of BLOCK, are summed before they are scaled, so that the sums of
-// codes, which have no sign, stay small.
+// A word of 32 bits holds the codes of CODES rows of a column, of BITS each, the first one in its lowest bits; MASK has
+// the bits of a code. Columns are in panels of PANEL = 16 * VECTORS: words are [panels, depth / CODES, PANEL], scales
+// and zero points [panels, depth / BLOCK, PANEL]. STEP rows, a divisor of BLOCK, are summed before they are scaled, so
+// that the sums of codes, which have no sign, stay small.
 //
 // A, C, SCALE: element types, each f32, f16 or bf16. ZERO: the element type of zero points, u8 or f32, if ZERO_POINTS
 // is 1; if it is 0, all zero points are the number ZERO_POINT.
 // EPILOGUE, ROWS and VECTORS: see packed_gemm.cl; its rules about reading past the end of a buffer hold here too.
-
-#ifndef EPILOGUE
-#define EPILOGUE(v, at, column) (v)
-#define EPILOGUE_PARAMETERS
-#endif
-#define PANEL (16 * VECTORS)
-#define CODES (32 / BITS)
-#define MASK ((1u << BITS) - 1)
 
 // Compute the results of a tile. With `is_exact`, zero points are subtracted from each code, else from the sums, which
 // is faster, but wrong if a sum is not finite.

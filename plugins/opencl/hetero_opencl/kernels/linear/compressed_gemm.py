@@ -73,8 +73,8 @@ class _CompressedGemm(Implementation):
         vectors, bits = configuration["VECTORS"], blocks.code_type.bitwidth
         zero_point = _zero_points(blocks)
         macros = {
-            "WIDEN_RESULT(x)": "(x)", "BITS": bits, "BLOCK": blocks.block, "STEP": _step(blocks), "ZERO_POINTS": 1,
-            **configuration,
+            "WIDEN_RESULT(x)": "(x)", "BITS": bits, "CODES": _WORD_BITS // bits, "MASK": f"{(1 << bits) - 1}u",
+            "PANEL": _WIDTH * vectors, "BLOCK": blocks.block, "STEP": _step(blocks), "ZERO_POINTS": 1, **configuration,
         }  # fmt: skip
         if not isinstance(zero_point, np.ndarray):
             macros |= {"ZERO_POINTS": 0, "ZERO_POINT": f"{zero_point:.9e}f"}

@@ -4,14 +4,6 @@
 // are added in local memory. The global size is (columns up to a multiple of LANES, PARTS, ceil(rows / ROWS)), the
 // local size (LANES, PARTS, 1).
 
-#ifndef EPILOGUE
-#define EPILOGUE(v, at, column) (v)
-#define EPILOGUE_PARAMETERS
-#endif
-#define PANEL (16 * VECTORS)
-#define CODES (32 / BITS)
-#define MASK ((1u << BITS) - 1)
-
 kernel void shared_compressed_gemm(global const A *restrict a, global const uint *restrict words,
                                    global const SCALE *restrict scales, global const ZERO *restrict zeros,
                                    global C *restrict c, const int rows, const int columns, const int depth
